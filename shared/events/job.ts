@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { attempt, credits, durationMs, engineVersion, etag, format, id, keyMode, sealed, sha256, sizeBytes, time } from './fields.ts';
+
+/** Codes of an error on a job; a subset of §7. */
+export const jobErrorCode = z.enum(['internal', 'file_too_large', 'url_import_failed']);
+/** `details.reason` of an error on a job (§7). */
+export const jobErrorReason = z.enum([
+  'system_error', 'timeout', 'storage_unavailable',
+  'blocked_address', 'not_https', 'invalid_url', 'too_many_redirects', 'http_status', 'network',
+]);
+/** `details.cause`: what a person can act on (D38). An addition to the contract, so it may grow. */
+export const jobErrorCause = z.enum([
+  'empty_file', 'not_what_it_claims', 'damaged', 'too_many_pixels', 'too_many_frames', 'page_not_found', 'timeout', 'out_of_memory',
+  'result_too_large', 'engine_crashed', 'unsupported_feature', 'worker_died', 'source_missing',
+]);
+
+/** Why a job failed; the text that clients read is made from these where it is shown. */
+export const jobError = z.object({
+  code: jobErrorCode,
+  reason: jobErrorReason.optional(),
+  cause: jobErrorCause.optional(),
+  max_bytes: sizeBytes.optional(),
+});
+
+/** Appended when a client's POST /jobs was accepted and its credits are held; after it the job is `waiting`. */
+export const jobCreatedV1 = z.object({
+  organization_id: id,
+  api_key_id: id,
+  key_mode: keyMode,
+  import: z.enum(['upload', 'url']),
+  input_format: format,
+  output_format: format,
+  weight: z.int().min(1).max(100),
+  credits_estimated: credits,
+  /** HMAC of the tag under a key of the service, so that lists can be filtered without reading the tag (D6). */
+  tag_hmac: sha256.optional(),
+  /** Until when the single upload URL works (§4.5). */
+  upload_url_expires_at: time.optional(),
+  /** When the job expires if its file never comes (D40). */
+  upload_deadline_at: time,
+  /** Provisional `expires_at` until the result is kept (D9). */
+  expires_at: time,
+  /** Tag, task names, options and what was ignored of them, under the job's own key. */
+  typed: sealed,
+});
+
+/** Appended when the whole source lies in the object store and is what it claims to be; after it the job is `queued`. */
+export const jobSourceReceivedV1 = z.object({ size_bytes: sizeBytes, sha256, etag });
+
+/** Appended by the worker that claims the job; after it the job is `processing` and other attempts are fenced. */
+export const jobConversionStartedV1 = z.object({ attempt, engine: z.enum(['image']), engine_version: engineVersion });
+
+/** Appended when the result is stored; carries everything the charge is computed from (§2.7, D27). */
+export const jobFinishedV1 = z.object({
+  attempt,
+  result: z.object({ size_bytes: sizeBytes, sha256, etag }),
+  billable_ms: durationMs,
+  speed_factor: z.int().min(1).max(100),
+  weight: z.int().min(1).max(100),
+  credits_charged: credits,
+  expires_at: time,
+});
+
+/** Appended when the job cannot succeed; nothing is charged (§3). */
+export const jobFailedV1 = z.object({ attempt: attempt.optional(), error: jobError });
+
+/** Appended when a client cancelled a job that was waiting or queued (§3). */
+export const jobCancelledV1 = z.object({});
+
+/** Appended when the result's time is over, or when the file was never uploaded (§3). */
+export const jobExpiredV1 = z.object({ reason: z.enum(['never_uploaded', 'result_ttl']) });
+
+/** Appended when a client deleted the job: it is gone from every read, and its data key is destroyed (D36). */
+export const jobDeletedV1 = z.object({ held_credits_released: z.boolean() });
