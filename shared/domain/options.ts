@@ -1,0 +1,59 @@
+import type { z } from 'zod';
+import type { FormatName } from './formats.ts';
+import { avifOptions, gifOptions, jpgOptions, pngOptions, tiffOptions, webpOptions } from './options-image.ts';
+
+/** The one schema of options for each target format; `/operations` and the OpenAPI description are made from it. */
+export const OPTION_SCHEMAS = {
+  avif: avifOptions,
+  gif: gifOptions,
+  jpg: jpgOptions,
+  png: pngOptions,
+  tiff: tiffOptions,
+  webp: webpOptions,
+} as const satisfies Partial<Record<FormatName, z.ZodObject>>;
+
+/** A format that something can be converted to. */
+export type OutputFormat = keyof typeof OPTION_SCHEMAS;
+
+/** Options of one target format as they come out of its schema. */
+export type OptionsOf<Output extends OutputFormat> = z.infer<(typeof OPTION_SCHEMAS)[Output]>;
+
+/** True when the format is written by an engine, not only read. */
+export function isOutputFormat(format: FormatName): format is OutputFormat {
+  return Object.hasOwn(OPTION_SCHEMAS, format);
+}
+
+/** One bad option value; `message` names what is allowed. */
+export interface OptionIssue {
+  /** The option's key; the caller puts `tasks.<name>.options.` before it (D22). */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What came of the options that a client sent. */
+export interface ParsedOptions {
+  /** The known options with good values; JSON values only. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Keys that the target format does not know; they have no effect (D22). */
+  readonly ignored: readonly string[];
+  readonly issues: readonly OptionIssue[];
+}
+
+/** Sorts a client's options into those that count, those without effect, and those with a bad value (§2.3, D22). */
+export function parseOptions(output: OutputFormat, options: Readonly<Record<string, unknown>>): ParsedOptions {
+  const shape: Readonly<Record<string, z.ZodType>> = OPTION_SCHEMAS[output].shape;
+  const parsed: Record<string, unknown> = {};
+  const ignored: string[] = [];
+  const issues: OptionIssue[] = [];
+  for (const [key, value] of Object.entries(options)) {
+    const schema = Object.hasOwn(shape, key) ? shape[key] : undefined;
+    if (schema === undefined) {
+      ignored.push(key);
+      continue;
+    }
+    const result = schema.safeParse(value);
+    if (result.success) parsed[key] = result.data;
+    else issues.push({ path: key, message: result.error.issues[0]?.message ?? 'is not allowed' });
+  }
+  return { options: parsed, ignored, issues };
+}
