@@ -27,6 +27,7 @@ export const jobCreatedV1 = z.object({
   organization_id: id,
   api_key_id: id,
   key_mode: keyMode,
+  created_at: time,
   import: z.enum(['upload', 'url']),
   input_format: format,
   output_format: format,

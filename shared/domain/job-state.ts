@@ -1,0 +1,56 @@
+import type { EventData, JobEvent } from '../events/registry.ts';
+
+/** The statuses of §3, for jobs and tasks alike. */
+export const JOB_STATUSES = ['waiting', 'queued', 'processing', 'finished', 'error', 'cancelled', 'expired'] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+/** Statuses from which a job does not move, but for finished to expired (§3). */
+export const TERMINAL_STATUSES: ReadonlySet<JobStatus> = new Set(['finished', 'error', 'cancelled', 'expired']);
+
+type Source = EventData<'job.source_received'>;
+type Finish = EventData<'job.finished'>;
+
+/** A job that exists; `status` tells which of the optional parts are there. */
+export type LiveJob = {
+  readonly kind: 'live';
+  readonly status: JobStatus;
+  readonly created: EventData<'job.created'>;
+  readonly source?: Source;
+  /** Attempt that owns the conversion while processing, or that ended it. */
+  readonly attempt: number;
+  readonly finish?: Finish;
+  readonly error?: EventData<'job.failed'>['error'];
+};
+
+/** What the events of one job say: nothing yet, a job, or that it was deleted (D36). */
+export type JobState = { readonly kind: 'none' } | LiveJob | { readonly kind: 'deleted' };
+
+export const initialJob: JobState = { kind: 'none' };
+
+/** Applies one event. Every time in the state stands in an event; no fold reads a clock (D87). */
+export function evolveJob(state: JobState, event: JobEvent): JobState {
+  if (event.type === 'job.created') return { kind: 'live', status: 'waiting', created: event.data, attempt: 0 };
+  if (state.kind !== 'live') return state;
+  switch (event.type) {
+    case 'job.source_received':
+      return { ...state, status: 'queued', source: event.data };
+    case 'job.conversion_started':
+      return { ...state, status: 'processing', attempt: event.data.attempt };
+    case 'job.finished':
+      return { ...state, status: 'finished', finish: event.data };
+    case 'job.failed':
+      return { ...state, status: 'error', error: event.data.error };
+    case 'job.cancelled':
+      return { ...state, status: 'cancelled' };
+    case 'job.expired':
+      return { ...state, status: 'expired' };
+    case 'job.deleted':
+      return { kind: 'deleted' };
+    default:
+      return assertNever(event);
+  }
+}
+
+function assertNever(event: never): never {
+  throw new TypeError(`unhandled event ${JSON.stringify(event)}`);
+}

@@ -1,0 +1,124 @@
+import { DomainError } from '../errors/errors.ts';
+import type { EventData, JobEvent } from '../events/registry.ts';
+import type { Decider } from './decider.ts';
+import { evolveJob, initialJob, TERMINAL_STATUSES, type JobState, type LiveJob } from './job-state.ts';
+import { chargeFor, type Usage } from './pricing.ts';
+
+/** How often a conversion may be started; the death of the last attempt ends the job (D95). */
+export const CONVERSION_ATTEMPTS_MAX = 3;
+
+/** What can be asked of a job. Times are ISO 8601 and come from the caller's clock. */
+export type JobCommand =
+  | { readonly type: 'create'; readonly data: EventData<'job.created'> }
+  | { readonly type: 'receive_source'; readonly source: EventData<'job.source_received'> }
+  | { readonly type: 'start_conversion'; readonly attempt: number; readonly engine: EventData<'job.conversion_started'>['engine']; readonly engine_version: string }
+  | { readonly type: 'finish'; readonly attempt: number; readonly result: EventData<'job.finished'>['result']; readonly billable_ms: number; readonly speed_factor: number; readonly expires_at: string }
+  | { readonly type: 'fail'; readonly attempt?: number; readonly error: EventData<'job.failed'>['error'] }
+  | { readonly type: 'cancel' }
+  | { readonly type: 'expire'; readonly now: string }
+  | { readonly type: 'delete' };
+
+/** Codes with which a job refuses a command. */
+export type JobRefusal = 'not_found' | 'already_exists' | 'already_terminal' | 'processing_cannot_be_cancelled' | 'processing_cannot_be_deleted' | 'not_waiting' | 'not_queued' | 'attempt_fenced' | 'not_due';
+
+/** The rules of §3: which command is allowed in which status, and what follows from it. */
+export const jobDecider: Decider<JobState, JobCommand, JobEvent> = {
+  initialState: initialJob,
+  evolve: evolveJob,
+  decide(command, state) {
+    if (command.type === 'create') return create(command.data, state);
+    if (state.kind !== 'live') throw refuse('not_found', 'There is no such job.');
+    switch (command.type) {
+      case 'receive_source':
+        return receiveSource(command.source, state);
+      case 'start_conversion':
+        return startConversion(command, state);
+      case 'finish':
+        return finish(command, state);
+      case 'fail':
+        return fail(command, state);
+      case 'cancel':
+        return cancel(state);
+      case 'expire':
+        return expire(command.now, state);
+      case 'delete':
+        return remove(state);
+      default:
+        return assertNever(command);
+    }
+  },
+};
+
+function create(data: EventData<'job.created'>, state: JobState): JobEvent {
+  if (state.kind !== 'none') throw refuse('already_exists', 'The job exists already.');
+  return { type: 'job.created', data };
+}
+
+function receiveSource(source: EventData<'job.source_received'>, job: LiveJob): JobEvent {
+  if (job.status !== 'waiting') throw refuse('not_waiting', `The job is ${job.status}; its file is fixed.`, job);
+  return { type: 'job.source_received', data: source };
+}
+
+/** Attempt n+1 takes over from attempt n, whose worker is taken for dead; what it still reports is fenced (D37). */
+function startConversion(command: Extract<JobCommand, { type: 'start_conversion' }>, job: LiveJob): JobEvent {
+  const claimable = job.status === 'queued' || job.status === 'processing';
+  if (!claimable) throw refuse('not_queued', `The job is ${job.status}.`, job);
+  if (command.attempt !== job.attempt + 1) throw refuse('attempt_fenced', 'Another attempt owns the conversion.', job);
+  const { attempt, engine, engine_version } = command;
+  return { type: 'job.conversion_started', data: { attempt, engine, engine_version } };
+}
+
+function finish(command: Extract<JobCommand, { type: 'finish' }>, job: LiveJob): JobEvent {
+  requireOwner(command.attempt, job);
+  const { attempt, result, billable_ms, speed_factor, expires_at } = command;
+  const usage: Usage = { billable_ms, speed_factor, weight: job.created.weight };
+  const credits_charged = job.created.key_mode === 'live' ? chargeFor(usage, job.created.credits_estimated) : 0;
+  return { type: 'job.finished', data: { attempt, result, ...usage, credits_charged, expires_at } };
+}
+
+/** With an attempt, that attempt must own the conversion; without one, the job must still be waiting or queued. */
+function fail(command: Extract<JobCommand, { type: 'fail' }>, job: LiveJob): JobEvent {
+  if (command.attempt !== undefined) {
+    requireOwner(command.attempt, job);
+    return { type: 'job.failed', data: { attempt: command.attempt, error: command.error } };
+  }
+  if (job.status !== 'waiting' && job.status !== 'queued') throw refuse('not_waiting', `The job is ${job.status}.`, job);
+  return { type: 'job.failed', data: { error: command.error } };
+}
+
+function cancel(job: LiveJob): JobEvent {
+  if (job.status === 'processing') throw refuse('processing_cannot_be_cancelled', 'The job is being converted and cannot be cancelled.', job);
+  if (TERMINAL_STATUSES.has(job.status)) throw refuse('already_terminal', `The job is ${job.status} already.`, job);
+  return { type: 'job.cancelled', data: {} };
+}
+
+/** `null` when the job's time was over before; `not_due` when a deadline came early, so that it is set anew. */
+function expire(now: string, job: LiveJob): JobEvent | null {
+  if (job.status === 'waiting' && job.created.import === 'upload') {
+    if (now < job.created.upload_deadline_at) throw refuse('not_due', 'The upload window is still open.', job);
+    return { type: 'job.expired', data: { reason: 'never_uploaded' } };
+  }
+  if (job.status === 'finished' && job.finish) {
+    if (now < job.finish.expires_at) throw refuse('not_due', 'The result is still kept.', job);
+    return { type: 'job.expired', data: { reason: 'result_ttl' } };
+  }
+  return null;
+}
+
+function remove(job: LiveJob): JobEvent {
+  if (job.status === 'processing') throw refuse('processing_cannot_be_deleted', 'The job is being converted and cannot be deleted.', job);
+  const holding = !TERMINAL_STATUSES.has(job.status) && job.created.key_mode === 'live';
+  return { type: 'job.deleted', data: { held_credits_released: holding } };
+}
+
+function requireOwner(attempt: number, job: LiveJob): void {
+  if (job.status !== 'processing' || job.attempt !== attempt) throw refuse('attempt_fenced', 'Another attempt owns the conversion.', job);
+}
+
+function refuse(code: JobRefusal, message: string, job?: LiveJob): DomainError<JobRefusal> {
+  return new DomainError(code, message, job ? { status: job.status } : {});
+}
+
+function assertNever(command: never): never {
+  throw new TypeError(`unhandled command ${JSON.stringify(command)}`);
+}
