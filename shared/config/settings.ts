@@ -1,0 +1,54 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { LOG_LEVELS } from '../log/log.ts';
+
+/** Sizes of the contract are binary (D42, D98). */
+const MIB = 2 ** 20;
+
+const whole = z.string().regex(/^\d+$/, 'must be a whole number').transform(Number);
+const atLeast = (min: number, max: number) => whole.pipe(z.number().min(min).max(max));
+const seconds = atLeast(1, 10 * 365 * 86_400);
+const url = (protocols: readonly string[]) =>
+  z.string().refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), `must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+const list = z.string().transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''));
+const cidrs = list.refine((parts) => parts.every(isCidr), 'must be addresses or CIDR ranges separated by commas, such as 10.0.0.0/8,::1/128');
+
+function isCidr(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+/**
+ * Every setting there is, by its environment variable: what it means and its default. A service picks those it needs,
+ * and `docs/configuration.md` is generated from here.
+ */
+export const SETTINGS = {
+  PORT: atLeast(0, 65_535).default(8080).describe('Port on which the api listens. 0 takes any free port.'),
+  PUBLIC_URL: url(['http:', 'https:']).optional().describe('Address under which clients reach the service, without `/v1`; upload and download links start with it. Default: `http://127.0.0.1:PORT`.'),
+  DATA_DIR: z.string().min(1).default('.data').describe('Folder for everything that the standalone edition keeps, and for stored files.'),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('How much is logged.'),
+  NATS_URL: url(['nats:', 'tls:']).optional().describe('NATS server (2.14 or later, JetStream). When it is set, `npm start` starts no NATS server of its own.'),
+  NATS_REPLICAS: atLeast(1, 5).default(1).describe('Copies that JetStream keeps of every stream: 1 on one server, 3 on a cluster.'),
+  NATS_MONITOR_URL: url(['http:', 'https:']).optional().describe('Monitoring address of the NATS server; used to check that it syncs every write to disk.'),
+  DURABILITY_CHECK: z.enum(['warn', 'refuse']).default('refuse').describe('What to do when the NATS server acknowledges before it syncs to disk, or cannot be asked. The standalone edition warns.'),
+  DATABASE_URL: url(['postgres:', 'postgresql:']).optional().describe('Postgres 15 or later for the read models. When it is set, `npm start` starts no Postgres of its own.'),
+  MASTER_KEY: z.base64().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64').optional().describe('Key under which all other keys are wrapped: 32 bytes in base64. The standalone edition generates one into the data folder. Losing it loses everything clients typed.'),
+  UPLOAD_URL_TTL_SECONDS: seconds.default(3600).describe('How long a single upload URL works (§4.5).'),
+  UPLOAD_WINDOW_SECONDS: seconds.default(7200).describe('After this time a job whose file was never uploaded expires (§3).'),
+  RESULT_TTL_SECONDS: seconds.default(86_400).describe('How long a result is kept (§3).'),
+  MAX_INPUT_BYTES: atLeast(1, 2 ** 40).default(1024 * MIB).describe('Largest input file (§8).'),
+  SINGLE_UPLOAD_MAX_BYTES: atLeast(1, 2 ** 40).default(100 * MIB).describe('Largest file of one single upload (§8).'),
+  CONVERTER_SLOTS: atLeast(1, 256).default(2).describe('Conversions that one converter runs at once.'),
+  CONVERTER_SANDBOX: z.enum(['auto', 'require', 'off']).default('auto').describe('`auto` uses bubblewrap where it works and warns where it does not; `require` refuses to start without it; `off` runs without.'),
+  CONVERSION_TIMEOUT_SECONDS: atLeast(1, 86_400).default(300).describe('Wall-clock limit of one conversion.'),
+  TRUSTED_PROXIES: cidrs.default([]).describe('Proxies (addresses or CIDR ranges) whose `X-Forwarded-For` is believed.'),
+  OUTBOUND_ALLOWED_ADDRESSES: cidrs.default([]).describe('CIDR ranges excepted from the rule that outbound requests go to public addresses only. Each one opens that network to your clients.'),
+  OUTBOUND_CA_FILE: z.string().min(1).optional().describe('File with further certificate authorities (PEM) for outbound requests.'),
+  PRICING_URL: url(['http:', 'https:']).optional().describe('Page named in `pricing_url` of 402 answers. Default: `PUBLIC_URL/reference`.'),
+} as const satisfies Record<string, z.ZodType>;
+
+export type SettingName = keyof typeof SETTINGS;
+/** Parsed values of some settings. */
+export type Settings<Name extends SettingName> = { readonly [N in Name]: z.infer<(typeof SETTINGS)[N]> };

@@ -1,0 +1,45 @@
+import { Defect } from '../errors/errors.ts';
+import type { AggregateRef } from '../events/envelope.ts';
+import type { AggregateKind, EventType } from '../events/registry.ts';
+import { isId } from '../ids/ids.ts';
+
+/** Stream of each kind of aggregate. */
+export const STREAM_OF: Readonly<Record<AggregateKind, string>> = { job: 'JOBS', credits: 'CREDITS', account: 'ACCOUNTS' };
+
+/** Prefix under which the server republishes what it stored; the only subjects to listen on for wake-ups. */
+export const STORED_PREFIX = 'stored.';
+
+/** `<kind>.<id>.<version>.<what>`: every event has its own subject. Throws `Defect` on an id that is not ours. */
+export function eventSubject(aggregate: AggregateRef, version: number, type: EventType): string {
+  return `${checked(aggregate)}.${version}.${type.slice(type.indexOf('.') + 1)}`;
+}
+
+/** The one spelling of the optimistic lock: no event of this version exists. Any other would not exclude it on R3. */
+export function versionSubject(aggregate: AggregateRef, version: number): string {
+  return `${checked(aggregate)}.${version}.*`;
+}
+
+/** All events of one aggregate. */
+export function aggregateSubject(aggregate: AggregateRef): string {
+  return `${checked(aggregate)}.*.*`;
+}
+
+/** Filter of a consumer for some event types of all aggregates. */
+export function typeFilter(type: EventType): string {
+  const [kind, what] = type.split('.');
+  return `${kind}.*.*.${what}`;
+}
+
+/** The aggregate, version and type of an event's subject. Throws `Defect` when it is not one of ours. */
+export function parseSubject(subject: string): AggregateRef {
+  const [kind, id] = subject.split('.');
+  if ((kind !== 'job' && kind !== 'credits' && kind !== 'account') || id === undefined || !isId(id)) {
+    throw new Defect('a message lies on a subject that no aggregate has');
+  }
+  return { kind, id };
+}
+
+function checked(aggregate: AggregateRef): string {
+  if (!isId(aggregate.id)) throw new Defect('an aggregate id is not one of our UUIDs');
+  return `${aggregate.kind}.${aggregate.id}`;
+}
