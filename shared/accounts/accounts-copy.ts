@@ -1,0 +1,109 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Database } from 'better-sqlite3';
+import { openLocalCopy, type LocalCopy } from '../consume/local-copy.ts';
+import type { StoredEvent } from '../events/envelope.ts';
+import type { AccountEvent, EventData } from '../events/registry.ts';
+import type { Logger } from '../log/log.ts';
+
+type Scope = EventData<'account.api_key_created'>['scopes'][number];
+
+/** An API key that may be used now, with what its organization allows. */
+export type KeyContext = {
+  readonly api_key_id: string;
+  readonly organization_id: string;
+  readonly key_mode: 'live' | 'test';
+  readonly scopes: readonly Scope[];
+  readonly plan: 'free' | 'active';
+};
+
+type KeyRow = Omit<KeyContext, 'scopes'> & { readonly scopes: string; readonly expires_at: string | null };
+
+const TABLES = `
+  create table organizations (organization_id text primary key, plan text not null) without rowid;
+  create table api_keys (
+    api_key_id text primary key, organization_id text not null, key_mode text not null, scopes text not null,
+    secret_sha256 text not null unique, expires_at text, revoked integer not null default 0
+  ) without rowid;
+`;
+
+/** Organizations and API keys, in this process: asking who somebody is takes no network (design: Reading). */
+export class AccountsCopy {
+  readonly #copy: LocalCopy;
+  readonly #findKey: ReturnType<Database['prepare']>;
+  readonly #findOrganization: ReturnType<Database['prepare']>;
+
+  private constructor(copy: LocalCopy) {
+    this.#copy = copy;
+    this.#findKey = copy.database.prepare(
+      'select api_key_id, organization_id, key_mode, scopes, plan, expires_at from api_keys join organizations using (organization_id) where secret_sha256 = ? and revoked = 0',
+    );
+    this.#findOrganization = copy.database.prepare('select organization_id from api_keys where api_key_id = ?');
+  }
+
+  /** Opens the copy in `folder` (in memory without one) and follows `ACCOUNTS`. */
+  static async open(nc: NatsConnection, logger: Logger, folder?: string): Promise<AccountsCopy> {
+    const definition = { stream: 'ACCOUNTS', name: 'accounts', version: 1, tables: TABLES, apply: applyAccountEvent };
+    return new AccountsCopy(await openLocalCopy(nc, folder === undefined ? definition : { ...definition, folder }, logger));
+  }
+
+  /** The key whose secret has this SHA-256, unless it is unknown, revoked, rotated or expired at `now` (§5). */
+  findKey(secretSha256: string, now: string): KeyContext | undefined {
+    const row = this.#findKey.get(secretSha256) as KeyRow | undefined;
+    if (!row || (row.expires_at !== null && row.expires_at <= now)) return undefined;
+    const { expires_at: _expiry, scopes, ...rest } = row;
+    return { ...rest, scopes: JSON.parse(scopes) as Scope[] };
+  }
+
+  /** The organization that owns an API key. */
+  organizationOf(apiKeyId: string): string | undefined {
+    return (this.#findOrganization.get(apiKeyId) as { organization_id: string } | undefined)?.organization_id;
+  }
+
+  /** Waits until this copy has applied `position`; false when it did not within `timeoutMs`. */
+  waitFor(position: number, timeoutMs: number): Promise<boolean> {
+    return this.#copy.reader.waitFor(position, timeoutMs);
+  }
+
+  /** Position up to which events are applied. */
+  position(): number {
+    return this.#copy.reader.position();
+  }
+
+  /** Why the copy stands still, if it does. */
+  halted(): Error | undefined {
+    return this.#copy.reader.halted();
+  }
+
+  stop(): Promise<void> {
+    return this.#copy.stop();
+  }
+}
+
+function applyAccountEvent(database: Database, stored: StoredEvent): void {
+  const organizationId = stored.aggregate.id;
+  // The stream ACCOUNTS holds account events only; `decode` checked it.
+  const event = stored.event as AccountEvent;
+  switch (event.type) {
+    case 'account.created':
+      database.prepare('insert into organizations values (?, ?)').run(organizationId, event.data.plan);
+      return;
+    case 'account.plan_changed':
+      database.prepare('update organizations set plan = ? where organization_id = ?').run(event.data.plan, organizationId);
+      return;
+    case 'account.api_key_created': {
+      const { api_key_id, key_mode, scopes, secret_sha256, expires_at } = event.data;
+      database
+        .prepare('insert into api_keys (api_key_id, organization_id, key_mode, scopes, secret_sha256, expires_at) values (?, ?, ?, ?, ?, ?)')
+        .run(api_key_id, organizationId, key_mode, JSON.stringify(scopes), secret_sha256, expires_at ?? null);
+      return;
+    }
+    case 'account.api_key_rotated':
+      database.prepare('update api_keys set secret_sha256 = ? where api_key_id = ?').run(event.data.secret_sha256, event.data.api_key_id);
+      return;
+    case 'account.api_key_revoked':
+      database.prepare('update api_keys set revoked = 1 where api_key_id = ?').run(event.data.api_key_id);
+      return;
+    default:
+      event satisfies never;
+  }
+}

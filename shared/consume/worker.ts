@@ -1,0 +1,103 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { jetstream, type Consumer, type JsMsg } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { TransientError } from '../errors/errors.ts';
+import type { Logger } from '../log/log.ts';
+import type { Outcome } from './outcome.ts';
+
+/** Length of one pull, in ms; also the longest that stopping waits for an idle slot. */
+const PULL_MS = 2_000;
+/** Wait after the server could not be asked, in ms. */
+const UNREACHABLE_WAIT_MS = 500;
+/** A message that fails for its own reasons is parked at this delivery (D95). */
+const DELIVERIES_MAX = 5;
+/** First and longest wait before a failed message comes again, in ms. */
+const RETRY_MS_MIN = 250;
+const RETRY_MS_MAX = 30_000;
+/** Share of the ack wait after which a running handler says that it is still at work. */
+const WORKING_SHARE = 3;
+/** Assumed when the server does not tell its ack wait, in ms. */
+const ACK_WAIT_MS_DEFAULT = 30_000;
+
+/** A message as a handler sees it. */
+export type WorkerMessage = {
+  readonly subject: string;
+  readonly bytes: Uint8Array;
+  /** Sequence in the stream. */
+  readonly position: number;
+  /** 1 the first time; every message may come more than once. */
+  readonly deliveryCount: number;
+};
+
+/** A durable consumer (declared in `streams/`) and what is done with its messages. */
+export type WorkerDefinition = {
+  readonly stream: string;
+  readonly durable: string;
+  /** How many messages are handled at once. */
+  readonly slots: number;
+  /** Must have the same effect when it is called twice; `signal` is aborted when the service wants to stop. */
+  readonly handle: (message: WorkerMessage, signal: AbortSignal) => Promise<Outcome>;
+};
+
+/** A worker at work. `stop` takes no new message and waits for those in hand. */
+export type RunningWorker = { readonly stop: () => Promise<void> };
+
+/**
+ * Pulls one message for each free slot and acknowledges it after its handler is through. A dependency that is away
+ * delays a message for as long as it takes; a message that fails otherwise is parked at the fifth delivery: JetStream's
+ * advisory about it stays in `ADVISORIES`, the log says so, and the worker goes on.
+ */
+export async function startWorker(nc: NatsConnection, definition: WorkerDefinition, logger: Logger): Promise<RunningWorker> {
+  const stopping = new AbortController();
+  const consumer = await jetstream(nc).consumers.get(definition.stream, definition.durable);
+  const ackWaitNs = (await consumer.info(true)).config.ack_wait;
+  const ackWaitMs = ackWaitNs === undefined ? ACK_WAIT_MS_DEFAULT : ackWaitNs / 1e6;
+  const context: Slot = { consumer, definition, ackWaitMs, signal: stopping.signal, logger: logger.child({ consumer: definition.durable }) };
+  const slots = Array.from({ length: definition.slots }, () => runSlot(context));
+  return {
+    async stop() {
+      stopping.abort();
+      await Promise.all(slots);
+    },
+  };
+}
+
+type Slot = { readonly consumer: Consumer; readonly definition: WorkerDefinition; readonly ackWaitMs: number; readonly signal: AbortSignal; readonly logger: Logger };
+
+async function runSlot(slot: Slot): Promise<void> {
+  while (!slot.signal.aborted) {
+    try {
+      const message = await slot.consumer.next({ expires: PULL_MS });
+      if (message) await deliver(slot, message);
+    } catch (error) {
+      slot.logger.warn({ err: error }, 'cannot pull or acknowledge; trying again');
+      await delay(UNREACHABLE_WAIT_MS);
+    }
+  }
+}
+
+async function deliver(slot: Slot, message: JsMsg): Promise<void> {
+  const bound = { position: message.seq, delivery_count: message.info.deliveryCount };
+  const heartbeat = setInterval(() => message.working(), slot.ackWaitMs / WORKING_SHARE);
+  let outcome: Outcome;
+  try {
+    const { subject, data: bytes, seq: position } = message;
+    outcome = await slot.definition.handle({ subject, bytes, position, deliveryCount: message.info.deliveryCount }, slot.signal);
+  } catch (error) {
+    outcome = outcomeOf(error, message.info.deliveryCount);
+    slot.logger[outcome.kind === 'park' ? 'error' : 'warn']({ err: error, ...bound }, outcome.kind === 'park' ? 'parked' : 'failed; will be tried again');
+  } finally {
+    clearInterval(heartbeat);
+  }
+  if (outcome.kind === 'later') message.nak(outcome.delayMs);
+  else if (outcome.kind === 'park') message.term(outcome.reason);
+  else await message.ackAck();
+}
+
+function outcomeOf(error: unknown, deliveryCount: number): Outcome {
+  if (!(error instanceof TransientError) && deliveryCount >= DELIVERIES_MAX) {
+    return { kind: 'park', reason: error instanceof Error ? error.name : 'unknown' };
+  }
+  const exponential = RETRY_MS_MIN * 2 ** Math.min(deliveryCount, 10);
+  return { kind: 'later', delayMs: Math.round(Math.min(exponential, RETRY_MS_MAX) * (0.5 + Math.random() / 2)) };
+}

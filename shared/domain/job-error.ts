@@ -1,0 +1,31 @@
+import type { EventData } from '../events/registry.ts';
+
+type JobError = EventData<'job.failed'>['error'];
+
+/** What a person can do about it, by cause (D38). The log holds the cause, so wording may improve at any time. */
+const BY_CAUSE: Readonly<Record<NonNullable<JobError['cause']>, string>> = {
+  empty_file: 'The file is empty. Upload the file again.',
+  not_what_it_claims: 'The file is not in the format that input_format names. Create a job with the right input_format.',
+  damaged: 'The file is damaged or incomplete. Check that it opens elsewhere and upload it again.',
+  too_many_pixels: 'The image has too many pixels. Scale it down below 100 megapixels.',
+  too_many_frames: 'The image has too many frames. At most 500 can be converted.',
+  page_not_found: 'The file has no page of the number that the option page names.',
+  timeout: 'The conversion took too long and was stopped. Try a smaller file or a cheaper option.',
+  out_of_memory: 'The conversion needed too much memory. Try a smaller file.',
+  result_too_large: 'The result would be too large. Try smaller dimensions or a stronger compression.',
+  engine_crashed: 'The converter broke on this file. It may be damaged.',
+  unsupported_feature: 'The file uses a feature that cannot be converted.',
+  worker_died: 'The conversion was interrupted too often. Create the job again.',
+  source_missing: 'The uploaded file is no longer there. Create the job again.',
+};
+
+const BY_CODE: Readonly<Record<JobError['code'], string>> = {
+  internal: 'The conversion failed.',
+  file_too_large: 'The file is larger than allowed.',
+  url_import_failed: 'The file could not be fetched from its URL.',
+};
+
+/** The text of an error on a job (§7); clients branch on code and details, never on this. */
+export function jobErrorMessage(error: JobError): string {
+  return error.cause === undefined ? BY_CODE[error.code] : BY_CAUSE[error.cause];
+}

@@ -1,0 +1,150 @@
+import type { EventData } from '../events/registry.ts';
+import { jobErrorMessage } from './job-error.ts';
+import { TERMINAL_STATUSES, type JobStatus, type LiveJob } from './job-state.ts';
+
+/** What the client typed when it created the job; lies sealed in `job.created` (D88). */
+export type JobTyped = {
+  readonly tag?: string | undefined;
+  readonly task_names: { readonly import: string; readonly convert: string; readonly export: string };
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly ignored_options: readonly string[];
+};
+
+/** Links are derived by whoever may hand them out, never stored (D18, D19). */
+export type JobLinks = {
+  /** Single upload URL; only in the creation response and its replay. */
+  readonly uploadUrl?: string;
+  /** Download URL of a result that is kept. */
+  readonly resultUrl?: string;
+};
+
+/** A task as clients see it (§2.2). */
+export type TaskView = {
+  readonly name: string;
+  readonly operation: 'import/upload' | 'import/url' | 'convert' | 'export/url';
+  readonly status: JobStatus;
+  readonly credits: number;
+  readonly result?: { readonly url: string; readonly urlExpiresAt: string } | { readonly uploadUrl: string };
+  readonly ignored_options?: readonly string[];
+};
+
+/** A job as clients see it (§2.1). */
+export type JobView = {
+  readonly id: string;
+  readonly status: JobStatus;
+  readonly mode: 'single';
+  readonly tag?: string;
+  readonly testMode: boolean;
+  readonly test_mode: boolean;
+  readonly credits_estimated: number;
+  readonly credits_used?: number;
+  readonly tasks?: readonly TaskView[];
+  readonly createdAt: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly api_key_id: string;
+  readonly error?: { readonly code: string; readonly message: string; readonly details?: Readonly<Record<string, unknown>> };
+};
+
+/** The job as it stands at `now`: a passed deadline counts although its event may still be on its way (D39). */
+export function jobAt(job: LiveJob, now: string): LiveJob {
+  const resultOver = job.status === 'finished' && job.finish !== undefined && job.finish.expires_at <= now;
+  const windowOver = job.status === 'waiting' && job.created.import === 'upload' && job.created.upload_deadline_at <= now;
+  return resultOver || windowOver ? { ...job, status: 'expired' } : job;
+}
+
+/** When the result is removed, or would be (D9). */
+export function expiresAt(job: LiveJob): string {
+  return job.finish?.expires_at ?? job.created.expires_at;
+}
+
+/** The one serializer of jobs: API answers, lists and webhooks all use it (D7). `job` comes from `jobAt`. */
+export function viewJob(id: string, job: LiveJob, typed: JobTyped, links: JobLinks, parts: { readonly tasks: boolean }): JobView {
+  const creditsUsed = creditsUsedBy(job);
+  return {
+    id,
+    status: job.status,
+    mode: 'single',
+    ...(typed.tag === undefined ? {} : { tag: typed.tag }),
+    testMode: job.created.key_mode === 'test',
+    test_mode: job.created.key_mode === 'test',
+    credits_estimated: job.created.credits_estimated,
+    ...(creditsUsed === undefined ? {} : { credits_used: creditsUsed }),
+    ...(parts.tasks ? { tasks: viewTasks(job, typed, links, creditsUsed ?? 0) } : {}),
+    createdAt: job.created.created_at,
+    created_at: job.created.created_at,
+    expires_at: expiresAt(job),
+    api_key_id: job.created.api_key_id,
+    ...(job.status === 'error' && job.error ? { error: viewError(job.error) } : {}),
+  };
+}
+
+/** Absent before the end; the charge stays after a result has expired (D8). */
+function creditsUsedBy(job: LiveJob): number | undefined {
+  if (!TERMINAL_STATUSES.has(job.status)) return undefined;
+  return job.finish?.credits_charged ?? 0;
+}
+
+/** Order is by role, whatever order the client wrote (D13). */
+function viewTasks(job: LiveJob, typed: JobTyped, links: JobLinks, creditsUsed: number): readonly TaskView[] {
+  const status = taskStatuses(job);
+  const { uploadUrl, resultUrl } = links;
+  return [
+    {
+      name: typed.task_names.import,
+      operation: job.created.import === 'upload' ? 'import/upload' : 'import/url',
+      status: status.import,
+      credits: 0,
+      ...(uploadUrl === undefined ? {} : { result: { uploadUrl } }),
+    },
+    {
+      name: typed.task_names.convert,
+      operation: 'convert',
+      status: status.convert,
+      credits: creditsUsed,
+      ...(typed.ignored_options.length === 0 ? {} : { ignored_options: typed.ignored_options }),
+    },
+    {
+      name: typed.task_names.export,
+      operation: 'export/url',
+      status: status.export,
+      credits: 0,
+      ...(resultUrl === undefined || job.status !== 'finished' ? {} : { result: { url: resultUrl, urlExpiresAt: expiresAt(job) } }),
+    },
+  ];
+}
+
+/** Task statuses in each status of the job (D14). */
+function taskStatuses(job: LiveJob): Record<'import' | 'convert' | 'export', JobStatus> {
+  switch (job.status) {
+    case 'waiting':
+      return { import: job.created.import === 'url' ? 'processing' : 'waiting', convert: 'waiting', export: 'waiting' };
+    case 'queued':
+      return { import: 'finished', convert: 'queued', export: 'waiting' };
+    case 'processing':
+      return { import: 'finished', convert: 'processing', export: 'waiting' };
+    case 'finished':
+      return { import: 'finished', convert: 'finished', export: 'finished' };
+    case 'error':
+    case 'cancelled':
+    case 'expired':
+      return {
+        import: job.source ? 'finished' : job.status,
+        convert: job.finish ? 'finished' : job.status,
+        export: job.status,
+      };
+    default:
+      return job.status satisfies never;
+  }
+}
+
+function viewError(error: EventData<'job.failed'>['error']): NonNullable<JobView['error']> {
+  const { code, reason, cause, max_bytes } = error;
+  const details = {
+    ...(reason === undefined ? {} : { reason }),
+    ...(cause === undefined ? {} : { cause }),
+    ...(max_bytes === undefined ? {} : { max_bytes }),
+    ...(code === 'internal' ? { retryable: false } : {}),
+  };
+  return { code, message: jobErrorMessage(error), ...(Object.keys(details).length === 0 ? {} : { details }) };
+}
