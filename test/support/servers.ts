@@ -107,39 +107,36 @@ export async function startPostgres(): Promise<TestServer> {
 /** A database of its own inside the Postgres that all test files of this process share. */
 export interface TestDatabase {
   readonly url: string;
-  /** Removes the database, ending whoever is still connected; the last one stops the server. */
+  /** Removes the database, ending whoever is still connected. */
   drop(): Promise<void>;
 }
 
 interface SharedPostgres {
   readonly server: TestServer;
   readonly templates: Map<string, Promise<string>>;
-  users: number;
 }
 let shared: Promise<SharedPostgres> | undefined;
 let databases = 0;
 
+// A hook of the root suite: the shared server ends with the last test, so that mocha can exit by itself.
+if (typeof after === 'function') {
+  after(async () => {
+    const started = shared;
+    shared = undefined;
+    await (await started)?.server.stop();
+  });
+}
+
 /**
- * A new, empty database within milliseconds. With `prepare` (migrations, usually) it is a copy of a template that was
- * prepared once under `prepare.name`.
+ * A new, empty database within a fraction of a second. With `prepare` (migrations, usually) it is a copy of a template
+ * that is prepared once under `prepare.name`.
  */
 export async function freshDatabase(prepare?: { readonly name: string; readonly run: (url: string) => Promise<void> }): Promise<TestDatabase> {
-  shared ??= startPostgres().then((server) => ({ server, templates: new Map<string, Promise<string>>(), users: 0 }));
-  const own = shared;
-  const postgres = await own;
-  postgres.users += 1;
+  shared ??= startPostgres().then((server) => ({ server, templates: new Map<string, Promise<string>>() }));
+  const postgres = await shared;
   const template = prepare === undefined ? 'template0' : await prepareTemplate(postgres, prepare);
   const name = await createDatabase(postgres.server, template);
-  return {
-    url: databaseUrl(postgres.server, name),
-    drop: async () => {
-      await execute(postgres.server, `drop database ${name} with (force)`);
-      postgres.users -= 1;
-      if (postgres.users > 0) return;
-      if (shared === own) shared = undefined;
-      await postgres.server.stop();
-    },
-  };
+  return { url: databaseUrl(postgres.server, name), drop: () => execute(postgres.server, `drop database ${name} with (force)`) };
 }
 
 async function prepareTemplate(postgres: SharedPostgres, prepare: { name: string; run: (url: string) => Promise<void> }): Promise<string> {
