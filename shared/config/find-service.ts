@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ConfigurationError } from '../errors/errors.ts';
+import { loadSettings, type Environment } from './load.ts';
+
+/** File that a running standalone edition keeps in its data folder. */
+export const RUN_FILE = 'run.json';
+/** File with the generated master key in the data folder. */
+export const MASTER_KEY_FILE = 'master.key';
+/** File with the demo organization in the data folder. */
+export const DEMO_FILE = 'demo.json';
+
+const runSchema = z.object({ base_url: z.string(), nats_url: z.string(), database_url: z.string(), nats_monitor_url: z.string().optional() });
+
+/** Where the parts of a running service are. */
+export type ServiceAddresses = {
+  readonly dataDir: string;
+  readonly natsUrl: string;
+  readonly databaseUrl: string;
+  /** Master key in base64. */
+  readonly masterKey: string;
+  /** Base address of the API without `/v1`, when it is known. */
+  readonly baseUrl?: string;
+};
+
+/**
+ * Finds the running service for a command: `NATS_URL`, `DATABASE_URL` and `MASTER_KEY` when they are set, else what the
+ * standalone edition wrote into `DATA_DIR`. Throws `ConfigurationError` that says what to set when there is none.
+ */
+export function findService(environment: Environment): ServiceAddresses {
+  const settings = loadSettings(environment, ['DATA_DIR', 'NATS_URL', 'DATABASE_URL', 'MASTER_KEY', 'PUBLIC_URL']);
+  const run = readRunFile(settings.DATA_DIR);
+  const natsUrl = settings.NATS_URL ?? run?.nats_url;
+  const databaseUrl = settings.DATABASE_URL ?? run?.database_url;
+  const masterKey = settings.MASTER_KEY ?? readText(join(settings.DATA_DIR, MASTER_KEY_FILE))?.trim();
+  const baseUrl = settings.PUBLIC_URL ?? run?.base_url;
+  if (natsUrl === undefined || databaseUrl === undefined || masterKey === undefined) {
+    const missing = [natsUrl === undefined && 'NATS_URL', databaseUrl === undefined && 'DATABASE_URL', masterKey === undefined && 'MASTER_KEY'];
+    throw new ConfigurationError([
+      `No running service was found in ${settings.DATA_DIR}. Start it with "npm start", point DATA_DIR to its data folder, or set ${missing.filter(Boolean).join(', ')}.`,
+    ]);
+  }
+  return { dataDir: settings.DATA_DIR, natsUrl, databaseUrl, masterKey, ...(baseUrl === undefined ? {} : { baseUrl }) };
+}
+
+function readRunFile(dataDir: string): z.infer<typeof runSchema> | undefined {
+  const text = readText(join(dataDir, RUN_FILE));
+  if (text === undefined) return undefined;
+  const parsed = runSchema.safeParse(JSON.parse(text));
+  if (!parsed.success) throw new ConfigurationError([`${join(dataDir, RUN_FILE)} is not readable: ${z.prettifyError(parsed.error)}`]);
+  return parsed.data;
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
