@@ -1,0 +1,112 @@
+import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
+import { jetstream, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
+import { Kvm, type KV } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { systemClock, type Clock } from '../clock/clock.ts';
+import { CodedError, TransientError } from '../errors/errors.ts';
+import { DataKeyDestroyedError, type DataKeyName, type DataKeys } from './data-keys.ts';
+import { ExpiringCache } from './expiring-cache.ts';
+import type { MasterKey } from './master-key.ts';
+import { unwrapKey, wrapKey } from './wrap.ts';
+
+/** KV bucket of the wrapped data keys. */
+export const KEYS_BUCKET = 'KEYS';
+
+/** How long a process may use a key without asking again, and so how long a destroyed one may live on elsewhere, in ms. */
+export const DATA_KEY_CACHE_MS = 5_000;
+
+/** Keys kept at once: a list page has at most a hundred jobs, and a key takes well under a kilobyte. */
+const CACHED_KEYS_MAX = 10_000;
+/** Longest wait for the bucket, in ms; a healthy one answers in under a millisecond. */
+const KV_TIMEOUT_MS = 3_000;
+const KEY_BYTES = 32;
+/** Entry that is wrapped like a key and is none: it tells at start whether the master key is the right one. */
+const MASTER_KEY_CHECK = 'master.check';
+
+/**
+ * Opens the bucket of data keys, which must exist. Throws `ConfigurationError` when it belongs to another master key,
+ * `TransientError` when it cannot be reached.
+ */
+export async function openKvDataKeys(connection: NatsConnection, masterKey: MasterKey, clock: Clock = systemClock): Promise<DataKeys> {
+  return await reaching(async () => {
+    // Without allow_direct every read asks the stream's leader: a follower may not have a key yet that was just made.
+    const bucket = await new Kvm(jetstream(connection, { timeout: KV_TIMEOUT_MS })).open(KEYS_BUCKET);
+    const keys = new KvDataKeys(bucket, masterKey, clock);
+    await keys.checkMasterKey();
+    return keys;
+  });
+}
+
+class KvDataKeys implements DataKeys {
+  readonly #bucket: KV;
+  readonly #masterKey: MasterKey;
+  readonly #cache: ExpiringCache<KeyObject>;
+
+  constructor(bucket: KV, masterKey: MasterKey, clock: Clock) {
+    this.#bucket = bucket;
+    this.#masterKey = masterKey;
+    this.#cache = new ExpiringCache({ entriesMax: CACHED_KEYS_MAX, keepMs: DATA_KEY_CACHE_MS }, clock);
+  }
+
+  /** Makes the check entry on the first start of an installation, reads it on every other. */
+  async checkMasterKey(): Promise<void> {
+    if (!(await this.#readStored(MASTER_KEY_CHECK))) await this.#createStored(MASTER_KEY_CHECK);
+  }
+
+  async create(name: DataKeyName): Promise<KeyObject> {
+    return await reaching(async () => {
+      const key = await this.#createStored(name);
+      this.#cache.set(name, key);
+      return key;
+    });
+  }
+
+  async get(name: DataKeyName): Promise<KeyObject | undefined> {
+    const cached = this.#cache.get(name);
+    if (cached) return cached;
+    const key = await reaching(() => this.#readStored(name));
+    if (key) this.#cache.set(name, key);
+    return key;
+  }
+
+  async destroy(name: DataKeyName): Promise<void> {
+    this.#cache.delete(name);
+    // A purge replaces the key and all its history by a marker; the marker keeps the key from being made again.
+    await reaching(() => this.#bucket.purge(name));
+  }
+
+  async #createStored(name: string): Promise<KeyObject> {
+    const key = createSecretKey(randomBytes(KEY_BYTES));
+    try {
+      // Not the bucket's own create(), which writes over a marker of destruction.
+      await this.#bucket.put(name, wrapKey(this.#masterKey, name, key), { previousSeq: 0 });
+      return key;
+    } catch (error) {
+      if (!isTaken(error)) throw error;
+    }
+    const entry = await this.#bucket.get(name);
+    if (!entry) throw new TransientError('nats', 'another process is making this data key right now');
+    if (entry.operation !== 'PUT') throw new DataKeyDestroyedError();
+    return unwrapKey(this.#masterKey, name, entry.string());
+  }
+
+  async #readStored(name: string): Promise<KeyObject | undefined> {
+    const entry = await this.#bucket.get(name);
+    return entry?.operation === 'PUT' ? unwrapKey(this.#masterKey, name, entry.string()) : undefined;
+  }
+}
+
+/** One server says 10071, a cluster whose leader has the other write still in flight says 10164. */
+function isTaken(error: unknown): boolean {
+  if (!(error instanceof JetStreamApiError)) return false;
+  return error.code === JetStreamApiCodes.StreamWrongLastSequence || error.code === JetStreamApiCodes.StreamWrongLastSequenceUnknown;
+}
+
+async function reaching<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof CodedError || error instanceof TypeError) throw error;
+    throw new TransientError('nats', 'the bucket of data keys did not answer', { cause: error });
+  }
+}
