@@ -1,0 +1,91 @@
+import { retryTransient } from '../../shared/consume/retry.ts';
+import type { EventData } from '../../shared/events/registry.ts';
+import { DONE, later, type Outcome } from '../../shared/consume/outcome.ts';
+import type { WorkerMessage } from '../../shared/consume/worker.ts';
+import { CONVERSION_ATTEMPTS_MAX, jobDecider } from '../../shared/domain/job.ts';
+import { DomainError } from '../../shared/errors/errors.ts';
+import { originFrom } from '../../shared/events/origin.ts';
+import { decode, type StoredEvent } from '../../shared/events/envelope.ts';
+import { deriveId, newId } from '../../shared/ids/ids.ts';
+import { resultKey } from '../../shared/objects/keys.ts';
+import { handle, loadState } from '../../shared/store/handle.ts';
+import { parseSubject } from '../../shared/store/subjects.ts';
+import { convert, type Conversion } from './conversion.ts';
+import type { ConverterContext } from './context.ts';
+
+/** Wait before a job comes again whose engine does not work in this process, in ms. */
+const NO_ENGINE_WAIT_MS = 10_000;
+/** A conversion that was interrupted by a stop is offered to other workers at once. */
+const HANDED_BACK_WAIT_MS = 0;
+
+type JobError = EventData<'job.failed'>['error'];
+
+/**
+ * Handles `job.source_received`: claims the job, converts, stores the result, tells the log. Called again for the same
+ * job (the worker died, or the acknowledgement was lost) it looks first what the log says. At any time at most one
+ * attempt can end the job; what others still report is refused (D35, D37).
+ */
+export async function convertJob(context: ConverterContext, message: WorkerMessage, signal: AbortSignal): Promise<Outcome> {
+  const aggregate = parseSubject(message.subject);
+  const cause = decode(aggregate, message.position, message.bytes);
+  const { state } = await loadState(context.store, jobDecider, aggregate);
+  if (state.kind !== 'live' || (state.status !== 'queued' && state.status !== 'processing')) return DONE;
+  if (state.attempt >= CONVERSION_ATTEMPTS_MAX) {
+    await end(context, cause, state.attempt, { code: 'internal', reason: 'system_error', cause: 'worker_died' });
+    return DONE;
+  }
+  const engine = context.engines.find((candidate) => candidate.converts(state.created.input_format, state.created.output_format));
+  if (!engine) return later(NO_ENGINE_WAIT_MS);
+  const attempt = state.attempt + 1;
+  const claim = { type: 'start_conversion', attempt, engine: engine.name, engine_version: engine.version } as const;
+  // The id is new for every claim, so that another worker's claim of the same attempt never looks like our own.
+  if (!(await unlessDecided(() => handle(context.store, jobDecider, aggregate, claim, origin(context, cause, newId(context.clock.nowMs())))))) return DONE;
+  const conversion = await convert(context, { jobId: aggregate.id, job: state, attempt, engine, signal });
+  return report(context, cause, attempt, conversion, signal);
+}
+
+async function report(context: ConverterContext, cause: StoredEvent, attempt: number, conversion: Conversion, signal: AbortSignal): Promise<Outcome> {
+  const jobId = cause.aggregate.id;
+  const logger = context.logger.child({ job_id: jobId, correlation_id: cause.envelope.correlationid, attempt });
+  switch (conversion.kind) {
+    case 'interrupted':
+      logger.info('handed back');
+      return later(HANDED_BACK_WAIT_MS);
+    case 'failed':
+      logger.info({ cause: conversion.error.cause, engine_detail: conversion.operatorDetail }, 'conversion failed');
+      await end(context, cause, attempt, conversion.error);
+      return DONE;
+    case 'converted': {
+      const { result, billable_ms } = conversion;
+      const nowMs = context.clock.nowMs();
+      const expires_at = new Date(nowMs + context.resultTtlMs).toISOString();
+      const finish = { type: 'finish', attempt, result, billable_ms, speed_factor: context.speedFactor, expires_at } as const;
+      const kept = await unlessDecided(() => retryTransient(() => handle(context.store, jobDecider, cause.aggregate, finish, origin(context, cause, deriveId('finish', jobId, attempt))), signal));
+      if (!kept) await context.objects.remove(resultKey(jobId, attempt));
+      else logger.info({ billable_ms, size_bytes: result.size_bytes }, 'converted');
+      return DONE;
+    }
+    default:
+      return conversion satisfies never;
+  }
+}
+
+async function end(context: ConverterContext, cause: StoredEvent, attempt: number, error: JobError): Promise<void> {
+  const commandId = deriveId('fail', cause.aggregate.id, attempt);
+  await unlessDecided(() => handle(context.store, jobDecider, cause.aggregate, { type: 'fail', attempt, error }, origin(context, cause, commandId)));
+}
+
+/** False when somebody else decided about the job in between: cancelled, deleted, or owned by another attempt. */
+async function unlessDecided(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (error instanceof DomainError) return false;
+    throw error;
+  }
+}
+
+function origin(context: ConverterContext, cause: StoredEvent, commandId: string): ReturnType<typeof originFrom> {
+  return originFrom(cause, 'converter', commandId, context.clock.nowMs());
+}
