@@ -38,11 +38,17 @@ const common = {
     .string({ error: COLOUR_ERROR })
     .regex(/^#([0-9a-f]{6}|[0-9a-f]{8})$/i, { error: COLOUR_ERROR })
     .optional()
-    .describe('Colour `#rrggbb` or `#rrggbbaa` put behind transparent parts and into corners. Default: none, or white where the format has no transparency.'),
+    .describe('Colour `#rrggbb` or `#rrggbbaa` for corners and margins; when it is opaque, also put behind transparent parts. Default: transparent, or white where the format has no transparency.'),
   keep_metadata: flag('Keep EXIF, XMP and the colour profile, among them the place where a photograph was taken. Default false.'),
-  page: whole(1, 500, 'Take only this page or frame of a source that has several, counted from 1. Default: all frames for gif and webp, else the first.'),
+  page: whole(1, 500, 'Take only this page or frame of a source that has several, counted from 1. Default: the whole animation from gif or webp to gif or webp, else the first.'),
   density: whole(1, 2400, 'Dots per inch at which an svg source is drawn. Default 72.'),
 };
+
+/** The options that every image target has; those of one target only are left out. */
+export const commonImageOptions = z.object(common);
+
+/** Options that decide what is drawn; the others decide how it is stored. */
+export type CommonImageOptions = z.infer<typeof commonImageOptions>;
 
 function quality(preset: number) {
   return whole(1, 100, `Quality of the lossy compression, 100 is best. Default ${preset}.`);

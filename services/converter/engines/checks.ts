@@ -1,0 +1,32 @@
+import { chmod, lstat } from 'node:fs/promises';
+import type { FormatName } from '../../../shared/domain/formats.ts';
+import { matchesDeclared, SNIFF_BYTES } from '../../../shared/objects/sniff.ts';
+import { EngineFailure } from './failure.ts';
+import { readHead } from './head.ts';
+
+/**
+ * Refuses a source that no engine should ever see, before any process is started for it.
+ * @throws EngineFailure `empty_file` or `not_what_it_claims`.
+ */
+export async function checkSource(path: string, input: FormatName): Promise<void> {
+  const head = await readHead(path, SNIFF_BYTES);
+  if (head.length === 0) throw new EngineFailure('empty_file');
+  if (!matchesDeclared(head, input)) throw new EngineFailure('not_what_it_claims');
+  // The job's user must be able to read it; nobody else can enter the folder.
+  await chmod(path, 0o644);
+}
+
+/**
+ * Accepts what a converter left behind only when it is what was promised; an exit code says nothing. A link is refused
+ * because it would make us publish a file that only we can read.
+ * @returns its size in bytes
+ * @throws EngineFailure `engine_crashed`.
+ */
+export async function checkResult(path: string, output: FormatName): Promise<number> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined || !found.isFile() || found.nlink !== 1 || found.size === 0) {
+    throw new EngineFailure('engine_crashed', 'it left no proper result');
+  }
+  if (!matchesDeclared(await readHead(path, SNIFF_BYTES), output)) throw new EngineFailure('engine_crashed', 'the result has another format');
+  return found.size;
+}

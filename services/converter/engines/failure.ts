@@ -1,0 +1,33 @@
+import { CodedError } from '../../../shared/errors/errors.ts';
+
+/**
+ * Why a conversion failed, as a closed set that a person can act on; `details.cause` of the job's error (D38).
+ * Only the last three can be no fault of the file.
+ */
+export const FAILURE_CAUSES = [
+  'empty_file',
+  'not_what_it_claims',
+  'damaged',
+  'too_many_pixels',
+  'too_many_frames',
+  'page_not_found',
+  'unsupported_feature',
+  'result_too_large',
+  'timeout',
+  'out_of_memory',
+  'engine_crashed',
+] as const;
+
+/** One of `FAILURE_CAUSES`. */
+export type FailureCause = (typeof FAILURE_CAUSES)[number];
+
+/** A conversion that cannot be done. `operatorDetail` is for the log of this machine, never for clients or events. */
+export class EngineFailure extends CodedError {
+  readonly code: FailureCause;
+  readonly operatorDetail: string;
+  constructor(code: FailureCause, operatorDetail = '') {
+    super(`the conversion failed: ${code}`);
+    this.code = code;
+    this.operatorDetail = operatorDetail;
+  }
+}
