@@ -9,7 +9,7 @@ import { keepTail } from './text-tail.ts';
 /** A start takes 50 ms; after a crash the index of a large store is rebuilt by a scan. */
 const READY_LIMIT_MS = 60_000;
 /** It ends in milliseconds; with many subjects it first writes its index. */
-const STOP_GRACE_MS = 2_000;
+const STOP_GRACE_MS = 1_500;
 /** One look at the health page. */
 const HEALTH_LIMIT_MS = 1_000;
 /** A legal request of 1 MB must fit into one event, encrypted and encoded (D85). */
@@ -32,11 +32,12 @@ export interface NatsCluster {
   readonly routePorts: readonly number[];
 }
 
-/** Where and how an embedded nats-server runs. Port 0 lets the system choose. */
+/** Where and how an embedded nats-server runs. Port 0 lets the system choose that one. */
 export interface NatsServerOptions {
   readonly binary: string;
   readonly folder: string;
   readonly port: number;
+  readonly monitorPort: number;
   readonly credentials: NatsCredentials;
   readonly serverName?: string;
   readonly cluster?: NatsCluster;
@@ -47,6 +48,7 @@ export interface NatsServer extends ServerRun {
   /** With user and password in it: a secret. */
   readonly url: string;
   readonly port: number;
+  readonly monitorPort: number;
   /** Health and statistics over HTTP, without a password, on loopback only. */
   readonly monitorUrl: string;
 }
@@ -98,8 +100,8 @@ function renderConfiguration(options: NatsServerOptions, portsFolder: string): s
   const text = (value: string): string => JSON.stringify(value);
   return [
     `server_name: ${text(options.serverName ?? 'standalone')}`,
-    `listen: "127.0.0.1:${options.port === 0 ? -1 : options.port}"`,
-    'http: "127.0.0.1:-1"',
+    `listen: "127.0.0.1:${options.port || -1}"`,
+    `http: "127.0.0.1:${options.monitorPort || -1}"`,
     `ports_file_dir: ${text(portsFolder)}`,
     `pid_file: ${text(join(folder, 'nats-server.pid'))}`,
     `log_file: ${text(join(folder, 'nats-server.log'))}`,
@@ -118,7 +120,7 @@ function renderCluster(cluster: NatsCluster): string {
   return `cluster { name: ${JSON.stringify(cluster.name)}, listen: "127.0.0.1:${cluster.port}", routes: [${routes}] }`;
 }
 
-async function readPorts(folder: string): Promise<{ port: number; monitorUrl: string } | undefined> {
+async function readPorts(folder: string): Promise<Pick<NatsServer, 'port' | 'monitorPort' | 'monitorUrl'> | undefined> {
   const file = (await readdir(folder)).find((name) => name.endsWith('.ports'));
   if (file === undefined) return undefined;
   const text = await readFile(join(folder, file), 'utf8');
@@ -127,7 +129,7 @@ async function readPorts(folder: string): Promise<{ port: number; monitorUrl: st
   const ports = portsFileSchema.parse(JSON.parse(text));
   const [nats, monitoring] = [ports.nats[0], ports.monitoring[0]];
   if (nats === undefined || monitoring === undefined) return undefined;
-  return { port: Number(new URL(nats).port), monitorUrl: monitoring };
+  return { port: Number(new URL(nats).port), monitorPort: Number(new URL(monitoring).port), monitorUrl: monitoring };
 }
 
 async function isHealthy(monitorUrl: string): Promise<boolean> {

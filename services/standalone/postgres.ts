@@ -14,7 +14,7 @@ import { keepTail } from './text-tail.ts';
 /** A start takes a tenth of a second; after a crash the write-ahead log is replayed first. */
 const READY_LIMIT_MS = 60_000;
 /** A fast shutdown takes milliseconds, a last checkpoint on a slow disk some more. */
-const STOP_GRACE_MS = 3_000;
+const STOP_GRACE_MS = 2_500;
 /** One attempt to log in. */
 const CONNECT_LIMIT_MS = 2_000;
 /** Another program may take the chosen port first, or the workers of a killed server still leave; both pass. */

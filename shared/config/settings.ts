@@ -30,6 +30,7 @@ export const SETTINGS = {
   DATA_DIR: z.string().min(1).default('.data').describe('Folder for everything that the standalone edition keeps, and for stored files.'),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('How much is logged.'),
   NATS_URL: url(['nats:', 'tls:']).optional().describe('NATS server (2.14 or later, JetStream). When it is set, `npm start` starts no NATS server of its own.'),
+  NATS_SERVER_BIN: z.string().min(1).optional().describe('Program that `npm start` uses as its own NATS server. Default: the first new enough one in the PATH or in `.tools/`.'),
   NATS_REPLICAS: atLeast(1, 5).default(1).describe('Copies that JetStream keeps of every stream: 1 on one server, 3 on a cluster.'),
   NATS_MONITOR_URL: url(['http:', 'https:']).optional().describe('Monitoring address of the NATS server; used to check that it syncs every write to disk.'),
   DURABILITY_CHECK: z.enum(['warn', 'refuse']).default('refuse').describe('What to do when the NATS server acknowledges before it syncs to disk, or cannot be asked. The standalone edition warns.'),

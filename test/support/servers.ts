@@ -37,18 +37,16 @@ export async function startNats(member: { serverName?: string; cluster?: NatsClu
   if (use === undefined) throw new Error(`no nats-server ${NATS_SERVER_FLOOR} or later; run npm run setup`);
   const folder = await mkdtemp(join(tmpdir(), 'test-nats-'));
   const { port = 0, ...rest } = member;
-  const options = { ...rest, binary: use.path, folder, port, credentials: { user: 'test', password: randomBytes(16).toString('hex') } };
+  const options = { ...rest, binary: use.path, folder, port, monitorPort: 0, credentials: { user: 'test', password: randomBytes(16).toString('hex') } };
   let server: NatsServer = await startNatsServer(options);
   return {
     url: server.url,
     folder,
-    get monitorUrl() {
-      return server.monitorUrl;
-    },
+    monitorUrl: server.monitorUrl,
     kill: () => server.kill(),
     restart: async () => {
       await server.kill();
-      server = await startNatsServer({ ...options, port: server.port });
+      server = await startNatsServer({ ...options, port: server.port, monitorPort: server.monitorPort });
     },
     stop: async () => {
       await server.stop();

@@ -1,0 +1,47 @@
+import { resolve } from 'node:path';
+import { loadSettings, type Environment } from '../../shared/config/load.ts';
+import { SETTINGS, type SettingName } from '../../shared/config/settings.ts';
+
+const NAMES = Object.keys(SETTINGS).filter((name): name is SettingName => name in SETTINGS);
+/** What a program of the system needs besides our settings. */
+const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'LANG'];
+
+/** What the standalone edition itself needs to know. */
+export interface StandaloneConfig {
+  /** Absolute. */
+  readonly dataFolder: string;
+  readonly port: number;
+  readonly publicUrl: string | undefined;
+  readonly natsUrl: string | undefined;
+  readonly natsMonitorUrl: string | undefined;
+  readonly natsReplicas: number;
+  readonly natsServerBin: string | undefined;
+  readonly databaseUrl: string | undefined;
+  readonly masterKey: string | undefined;
+  /** Settings as they were given, and the few variables of the system, for the services. */
+  readonly passedOn: Readonly<Record<string, string>>;
+}
+
+/**
+ * Reads all settings of all services, so that a mistake in any of them is told before anything is started.
+ * @throws ConfigurationError with every problem.
+ */
+export function readStandaloneConfig(environment: Environment): StandaloneConfig {
+  const settings = loadSettings(environment, NAMES);
+  const given = [...NAMES, ...PASSED_ON].flatMap((name) => {
+    const value = environment[name];
+    return value === undefined || value === '' ? [] : [[name, value] as const];
+  });
+  return {
+    dataFolder: resolve(settings.DATA_DIR),
+    port: settings.PORT,
+    publicUrl: settings.PUBLIC_URL,
+    natsUrl: settings.NATS_URL,
+    natsMonitorUrl: settings.NATS_MONITOR_URL,
+    natsReplicas: settings.NATS_REPLICAS,
+    natsServerBin: settings.NATS_SERVER_BIN,
+    databaseUrl: settings.DATABASE_URL,
+    masterKey: settings.MASTER_KEY,
+    passedOn: Object.fromEntries(given),
+  };
+}

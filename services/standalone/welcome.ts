@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const demoSchema = z.object({ base_url: z.string(), organization_id: z.string(), live_key: z.string(), test_key: z.string() });
+
+/** Path of the file with the keys of the demo organization. */
+export function demoFilePath(dataFolder: string): string {
+  return join(dataFolder, 'demo.json');
+}
+
+/** What is printed when everything runs. The keys are shown at the start that made them, never again. */
+export function composeWelcome(dataFolder: string, publicUrl: string, isFirstStart: boolean): string {
+  const demoFile = demoFilePath(dataFolder);
+  const demo = readDemo(demoFile);
+  const lines = ['', `Running at ${publicUrl}/v1`];
+  if (demo === undefined) return [...lines, ''].join('\n');
+  if (isFirstStart) lines.push(`Live key  ${demo.live_key}`, `Test key  ${demo.test_key}`);
+  return [...lines, `Keys are kept in ${demoFile}`, '', 'Convert a photograph:', '', ...composeExample(demoFile, publicUrl), ''].join('\n');
+}
+
+function composeExample(demoFile: string, publicUrl: string): string[] {
+  const tasks = {
+    'my-file': { operation: 'import/upload' },
+    'my-conversion': { operation: 'convert', input: 'my-file', input_format: 'jpg', output_format: 'webp' },
+    'my-result': { operation: 'export/url', input: 'my-conversion' },
+  };
+  const pick = (path: string): string => `node -pe 'JSON.parse(require("fs").readFileSync(0)).${path}'`;
+  return [
+    `  KEY=$(${pick('live_key')} < '${demoFile}')`,
+    `  curl -s ${publicUrl}/v1/jobs -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
+    `    -d '${JSON.stringify({ tasks })}' > job.json`,
+    `  curl -s -T photo.jpg "$(${pick('tasks[0].result.uploadUrl')} < job.json)"`,
+    `  curl -s "${publicUrl}/v1/jobs/$(${pick('id')} < job.json)?wait=30" -H "Authorization: Bearer $KEY" > done.json`,
+    `  curl -s -o photo.webp "$(${pick('tasks[2].result.url')} < done.json)"`,
+  ];
+}
+
+function readDemo(file: string): z.infer<typeof demoSchema> | undefined {
+  try {
+    return demoSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    // Another preparation than ours may have made no demo organization.
+    return undefined;
+  }
+}
