@@ -1,17 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { ConfigurationError } from '../errors/errors.ts';
 import { loadSettings, type Environment } from './load.ts';
+import { readRunFile } from './run-file.ts';
 
-/** File that a running standalone edition keeps in its data folder. */
-export const RUN_FILE = 'run.json';
 /** File with the generated master key in the data folder. */
 export const MASTER_KEY_FILE = 'master.key';
 /** File with the demo organization in the data folder. */
 export const DEMO_FILE = 'demo.json';
-
-const runSchema = z.object({ base_url: z.string(), nats_url: z.string(), database_url: z.string(), nats_monitor_url: z.string().optional() });
 
 /** Where the parts of a running service are. */
 export type ServiceAddresses = {
@@ -42,14 +38,6 @@ export function findService(environment: Environment): ServiceAddresses {
     ]);
   }
   return { dataDir: settings.DATA_DIR, natsUrl, databaseUrl, masterKey, ...(baseUrl === undefined ? {} : { baseUrl }) };
-}
-
-function readRunFile(dataDir: string): z.infer<typeof runSchema> | undefined {
-  const text = readText(join(dataDir, RUN_FILE));
-  if (text === undefined) return undefined;
-  const parsed = runSchema.safeParse(JSON.parse(text));
-  if (!parsed.success) throw new ConfigurationError([`${join(dataDir, RUN_FILE)} is not readable: ${z.prettifyError(parsed.error)}`]);
-  return parsed.data;
 }
 
 function readText(path: string): string | undefined {

@@ -1,0 +1,6 @@
+import { creditsGrant } from './admin/credits.ts';
+import { keyCreate, keyRevoke, keyRotate } from './admin/key.ts';
+import { orgCreate, orgSetPlan } from './admin/org.ts';
+import { runCommands } from './command.ts';
+
+await runCommands('admin', [orgCreate, orgSetPlan, keyCreate, keyRotate, keyRevoke, creditsGrant], process.argv.slice(2));
