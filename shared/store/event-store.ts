@@ -6,12 +6,15 @@ import type { DomainEvent } from '../events/registry.ts';
  * Every event has a version of its own, counted from 1; the lock is that a version can be written only once.
  */
 export interface EventStore {
-  /** All events of the aggregate, oldest first; `[]` when it has none. Throws `TransientError` when the log is away. */
+  /**
+   * All events of the aggregate, oldest first; `[]` when it has none. Every append that was acknowledged before, by
+   * whichever process, is among them (D49). Throws `TransientError` when the log is away, `Defect` when it is torn.
+   */
   load(aggregate: AggregateRef): Promise<readonly StoredEvent[]>;
 
   /**
    * Appends `event` after version `after.version` (0 for a new aggregate). Answers only when it is durable. Sent again
-   * with the same `origin.commandId` it answers the event that is stored. Throws `ConflictError` when somebody else
+   * after the same version with the same `origin.commandId` it answers the event that is stored. Throws `ConflictError` when somebody else
    * wrote that version, `TransientError` when the log is away: then the event may or may not be stored, and only the
    * same command may be sent again.
    */

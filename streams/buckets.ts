@@ -1,0 +1,40 @@
+import { nanos } from '@nats-io/transport-node';
+import type { StreamDefinition } from './definition.ts';
+
+/** A wrapped key has some hundred bytes. */
+const KEY_BYTES_MAX = 4096;
+/** A lease that its holder does not renew is free after this time, in ms. */
+const LEASE_TTL_MS = 6_000;
+
+/** Configuration that the key-value client expects of its streams; one value a key. */
+function bucket(name: string): StreamDefinition['config'] {
+  return {
+    subjects: [`$KV.${name}.>`],
+    storage: 'file',
+    retention: 'limits',
+    discard: 'new',
+    max_msgs_per_subject: 1,
+    max_msg_size: KEY_BYTES_MAX,
+    // A destroyed key must be gone: a purge replaces it, and only by that.
+    allow_rollup_hdrs: true,
+    deny_delete: true,
+    deny_purge: false,
+    allow_direct: true,
+  };
+}
+
+/** Data keys, wrapped under the master key: no age limit, no history, so that a destroyed key cannot come back (D88). */
+export const keys: StreamDefinition = {
+  name: 'KV_KEYS',
+  owner: 'api',
+  description: 'Wrapped data keys',
+  config: { ...bucket('KEYS'), max_age: 0, duplicate_window: nanos(120_000) },
+};
+
+/** Which instance of a single-active reader is at work. */
+export const leases: StreamDefinition = {
+  name: 'KV_LEASES',
+  owner: 'operator',
+  description: 'Who is the active instance of what',
+  config: { ...bucket('LEASES'), max_age: nanos(LEASE_TTL_MS), duplicate_window: nanos(LEASE_TTL_MS) },
+};
