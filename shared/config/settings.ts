@@ -38,6 +38,7 @@ export const SETTINGS = {
   MASTER_KEY: z.base64().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64').optional().describe('Key under which all other keys are wrapped: 32 bytes in base64. The standalone edition generates one into the data folder. Losing it loses everything clients typed.'),
   UPLOAD_URL_TTL_SECONDS: seconds.default(3600).describe('How long a single upload URL works (§4.5).'),
   UPLOAD_WINDOW_SECONDS: seconds.default(7200).describe('After this time a job whose file was never uploaded expires (§3).'),
+  HOLD_RELEASE_SECONDS: seconds.default(120).describe('Credits that are held for a job which is not created within this time are released; the api has half of it to create the job.'),
   RESULT_TTL_SECONDS: seconds.default(86_400).describe('How long a result is kept (§3).'),
   MAX_INPUT_BYTES: atLeast(1, 2 ** 40).default(1024 * MIB).describe('Largest input file (§8).'),
   SINGLE_UPLOAD_MAX_BYTES: atLeast(1, 2 ** 40).default(100 * MIB).describe('Largest file of one single upload (§8).'),

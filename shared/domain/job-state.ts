@@ -30,6 +30,8 @@ export const initialJob: JobState = { kind: 'none' };
 /** Applies one event. Every time in the state stands in an event; no fold reads a clock (D87). */
 export function evolveJob(state: JobState, event: JobEvent): JobState {
   if (event.type === 'job.created') return { kind: 'live', status: 'waiting', created: event.data, attempt: 0 };
+  // Also as the first event: the id was abandoned before its job was created.
+  if (event.type === 'job.deleted') return { kind: 'deleted' };
   if (state.kind !== 'live') return state;
   switch (event.type) {
     case 'job.source_received':
@@ -44,8 +46,6 @@ export function evolveJob(state: JobState, event: JobEvent): JobState {
       return { ...state, status: 'cancelled' };
     case 'job.expired':
       return { ...state, status: 'expired' };
-    case 'job.deleted':
-      return { kind: 'deleted' };
     default:
       return assertNever(event);
   }

@@ -16,7 +16,8 @@ export type JobCommand =
   | { readonly type: 'fail'; readonly attempt?: number; readonly error: EventData<'job.failed'>['error'] }
   | { readonly type: 'cancel' }
   | { readonly type: 'expire'; readonly now: string }
-  | { readonly type: 'delete' };
+  | { readonly type: 'delete' }
+  | { readonly type: 'abandon' };
 
 /** Codes with which a job refuses a command. */
 export type JobRefusal = 'not_found' | 'already_exists' | 'already_terminal' | 'processing_cannot_be_cancelled' | 'processing_cannot_be_deleted' | 'not_waiting' | 'not_queued' | 'attempt_fenced' | 'not_due';
@@ -27,6 +28,7 @@ export const jobDecider: Decider<JobState, JobCommand, JobEvent> = {
   evolve: evolveJob,
   decide(command, state) {
     if (command.type === 'create') return create(command.data, state);
+    if (command.type === 'abandon') return abandon(state);
     if (state.kind !== 'live') throw refuse('not_found', 'There is no such job.');
     switch (command.type) {
       case 'receive_source':
@@ -52,6 +54,14 @@ export const jobDecider: Decider<JobState, JobCommand, JobEvent> = {
 function create(data: EventData<'job.created'>, state: JobState): JobEvent {
   if (state.kind !== 'none') throw refuse('already_exists', 'The job exists already.');
   return { type: 'job.created', data };
+}
+
+/**
+ * Takes the id of a job out of use before it was created, so that a late `create` is refused and the credits that were
+ * held for it can be released (D29, D30). Nothing to do for a job that exists or existed.
+ */
+function abandon(state: JobState): JobEvent | null {
+  return state.kind === 'none' ? { type: 'job.deleted', data: { held_credits_released: true } } : null;
 }
 
 function receiveSource(source: EventData<'job.source_received'>, job: LiveJob): JobEvent {

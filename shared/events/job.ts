@@ -71,5 +71,8 @@ export const jobCancelledV1 = z.object({});
 /** Appended when the result's time is over, or when the file was never uploaded (§3). */
 export const jobExpiredV1 = z.object({ reason: z.enum(['never_uploaded', 'result_ttl']) });
 
-/** Appended when a client deleted the job: it is gone from every read, and its data key is destroyed (D36). */
+/**
+ * Appended when a client deleted the job: it is gone from every read, and its data key is destroyed (D36). As the first
+ * event of a job: its credits were held, it was not created in time, and now never can be.
+ */
 export const jobDeletedV1 = z.object({ held_credits_released: z.boolean() });

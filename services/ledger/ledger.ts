@@ -1,0 +1,45 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '../../shared/clock/clock.ts';
+import { TransientError } from '../../shared/errors/errors.ts';
+import type { Cleanup } from '../../shared/lifecycle/run-service.ts';
+import type { Logger } from '../../shared/log/log.ts';
+import type { EventStore } from '../../shared/store/event-store.ts';
+import { Admission } from './admission.ts';
+import { Books } from './books.ts';
+import { CreditsCopy } from './credits-copy.ts';
+import { startReleasingOrphans } from './orphans.ts';
+import { answerRequests } from './requests.ts';
+import { startSettling } from './settle.ts';
+
+/** How long filling an empty copy may take at the start, in ms; a million events take well under a minute. */
+const FIRST_CATCH_UP_MS_MAX = 10 * 60_000;
+
+/** What a ledger needs; `copyFolder` is where its disposable copy lies, in memory without one. */
+export type LedgerParts = {
+  readonly nc: NatsConnection;
+  readonly store: EventStore;
+  readonly clock: Clock;
+  readonly holdReleaseMs: number;
+  readonly copyFolder?: string;
+};
+
+/**
+ * Starts a ledger: it holds credits on request and settles jobs that end. Answers nothing before its copy has caught
+ * up. Any number may run at once. Registers what it starts with `cleanup`; throws `TransientError`.
+ */
+export async function startLedger(parts: LedgerParts, cleanup: Cleanup, logger: Logger): Promise<void> {
+  const { nc, store, clock, holdReleaseMs } = parts;
+  const copy = await CreditsCopy.open(nc, logger, parts.copyFolder);
+  cleanup.add('copy of the credits', () => copy.stop());
+  await copy.catchUp(FIRST_CATCH_UP_MS_MAX);
+  if (copy.halted()) throw new TransientError('ledger', 'the copy of the credits stands still');
+  const books = new Books(copy, store, clock);
+  const settling = await startSettling(nc, books, logger);
+  cleanup.add('settling', () => settling.stop());
+  const orphans = await startReleasingOrphans({ nc, store, books, clock }, logger);
+  cleanup.add('orphaned holds', () => orphans.stop());
+  const admission = new Admission({ nc, store, books, clock, holdReleaseMs });
+  const answering = answerRequests({ nc, books, admission, isReady: () => copy.halted() === undefined }, logger);
+  cleanup.add('requests', () => answering.stop());
+  logger.info({ position: copy.position() }, 'ledger follows the log');
+}

@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { systemClock } from '../../shared/clock/clock.ts';
+import { loadSettings } from '../../shared/config/load.ts';
+import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
+import { createLogger, type Logger } from '../../shared/log/log.ts';
+import { connectNats, requireServer } from '../../shared/nats/connect.ts';
+import { createJetStreamStore } from '../../shared/store/jetstream.ts';
+import { startLedger } from './ledger.ts';
+
+function readSettings() {
+  return loadSettings(process.env, ['NATS_URL', 'DATA_DIR', 'LOG_LEVEL', 'HOLD_RELEASE_SECONDS'], ['NATS_URL']);
+}
+
+function makeLogger(): Logger {
+  return createLogger('ledger', readSettings().LOG_LEVEL);
+}
+
+async function start(cleanup: Cleanup, logger: Logger): Promise<void> {
+  const settings = readSettings();
+  const nc = await connectNats({ url: settings.NATS_URL, name: 'ledger', logger });
+  cleanup.add('NATS', () => nc.drain());
+  await requireServer(nc);
+  const parts = {
+    nc,
+    store: createJetStreamStore(nc),
+    clock: systemClock,
+    holdReleaseMs: settings.HOLD_RELEASE_SECONDS * 1_000,
+    copyFolder: join(settings.DATA_DIR, 'copies'),
+  };
+  await startLedger(parts, cleanup, logger);
+}
+
+await runService(makeLogger, start);
