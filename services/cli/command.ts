@@ -11,7 +11,7 @@ export class UsageError extends CodedError {
 }
 
 /** Named options as `parseArgs` returns them. */
-export type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
+export type OptionValues = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
 /** One command: how it is called, and what it does. */
 export type Command = {
@@ -20,7 +20,7 @@ export type Command = {
   /** The rest of the call, for the help. */
   readonly usage: string;
   readonly summary: string;
-  readonly options: Readonly<Record<string, { readonly type: 'string' | 'boolean' }>>;
+  readonly options: Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string; readonly multiple?: boolean }>>;
   /** Names of the arguments without dashes, all required. */
   readonly arguments: readonly string[];
   /** Answers what is printed as one JSON object; nothing when it printed by itself. May answer an exit code. */

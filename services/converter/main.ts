@@ -5,7 +5,7 @@ import { findPair, normalizeFormat } from '../../shared/domain/formats.ts';
 import { SPEED_FACTOR } from '../../shared/domain/pricing.ts';
 import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
 import { createLogger, type Logger } from '../../shared/log/log.ts';
-import { connectNats, requireServer } from '../../shared/nats/connect.ts';
+import { NATS_SETTINGS, openNats } from '../../shared/nats/open.ts';
 import { OBJECT_SETTINGS, openObjectStore } from '../../shared/objects/open-store.ts';
 import { openKvDataKeys } from '../../shared/privacy/kv-data-keys.ts';
 import { openMasterKey } from '../../shared/privacy/master-key.ts';
@@ -21,7 +21,7 @@ const RESULT_PER_INPUT_MAX = 2;
 const loadConfig = () =>
   loadSettings(
     process.env,
-    ['NATS_URL', 'MASTER_KEY', 'LOG_LEVEL', ...OBJECT_SETTINGS, 'CONVERTER_SLOTS', 'CONVERTER_SANDBOX', 'CONVERSION_TIMEOUT_SECONDS', 'RESULT_TTL_SECONDS', 'MAX_INPUT_BYTES'],
+    [...NATS_SETTINGS, 'MASTER_KEY', 'LOG_LEVEL', ...OBJECT_SETTINGS, 'CONVERTER_SLOTS', 'CONVERTER_SANDBOX', 'CONVERSION_TIMEOUT_SECONDS', 'RESULT_TTL_SECONDS', 'MAX_INPUT_BYTES'],
     ['NATS_URL', 'MASTER_KEY'],
   );
 
@@ -33,9 +33,7 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
   for (const warning of sandbox.warnings) logger.warn({ sandbox: sandbox.level }, warning);
   const engines = await readyEngines(sandbox, logger);
   const masterKey = openMasterKey(config.MASTER_KEY);
-  const nc = await connectNats({ url: config.NATS_URL, name: 'converter', logger });
-  cleanup.add('nats', () => nc.drain());
-  await requireServer(nc);
+  const nc = await openNats(config, 'converter', cleanup, logger);
   const context = {
     store: createJetStreamStore(nc),
     objects: await openObjectStore(config, masterKey),

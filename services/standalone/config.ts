@@ -15,6 +15,7 @@ export interface StandaloneConfig {
   readonly natsUrl: string | undefined;
   readonly natsMonitorUrl: string | undefined;
   readonly natsReplicas: number;
+  readonly durabilityCheck: 'warn' | 'refuse';
   readonly natsServerBin: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly masterKey: string | undefined;
@@ -39,6 +40,8 @@ export function readStandaloneConfig(environment: Environment): StandaloneConfig
     natsUrl: settings.NATS_URL,
     natsMonitorUrl: settings.NATS_MONITOR_URL,
     natsReplicas: settings.NATS_REPLICAS,
+    // The default is for production; one machine of somebody who tries the service warns.
+    durabilityCheck: environment['DURABILITY_CHECK'] === 'refuse' ? 'refuse' : 'warn',
     natsServerBin: settings.NATS_SERVER_BIN,
     databaseUrl: settings.DATABASE_URL,
     masterKey: settings.MASTER_KEY,

@@ -61,7 +61,7 @@ export async function startEdition(config: StandaloneConfig, context: EditionCon
   stopping.throwIfAborted();
   const { dataFolder, natsReplicas } = config;
   const hadDemo = existsSync(demoFilePath(dataFolder));
-  await progress.step('Preparing streams and tables', () => prepare({ dataFolder, publicUrl, masterKey, natsReplicas, ...servers }));
+  await progress.step('Preparing streams and tables', () => prepare({ dataFolder, publicUrl, masterKey, natsReplicas, durabilityCheck: config.durabilityCheck, say: progress.say, ...servers }));
   stopping.throwIfAborted();
 
   await progress.step('Starting services', () => startServices({ ...config.passedOn, ...serviceEnvironment(config, servers, port, publicUrl, masterKey) }, port, context));
@@ -100,7 +100,7 @@ function serviceEnvironment(config: StandaloneConfig, servers: Servers, port: nu
   return {
     TZ: 'UTC',
     // One machine of somebody who tries the service warns; a production set-up refuses.
-    DURABILITY_CHECK: config.passedOn['DURABILITY_CHECK'] ?? 'warn',
+    DURABILITY_CHECK: config.durabilityCheck,
     DATA_DIR: config.dataFolder,
     PORT: String(port),
     PUBLIC_URL: publicUrl,

@@ -1,3 +1,12 @@
+import { migrate } from '../../projections/migrate.ts';
+import { createLogger } from '../../shared/log/log.ts';
+import { connectNats, requireServer } from '../../shared/nats/connect.ts';
+import { requireDurability } from '../../shared/nats/open.ts';
+import { openMasterKey } from '../../shared/privacy/master-key.ts';
+import { applyStreams } from '../../streams/apply.ts';
+import { createDemo } from './demo.ts';
+import { demoFilePath } from './welcome.ts';
+
 /** What the standalone edition knows once its servers run. */
 export interface PrepareSettings {
   readonly dataFolder: string;
@@ -10,9 +19,22 @@ export interface PrepareSettings {
   /** 32 bytes in base64. */
   readonly masterKey: string;
   readonly natsReplicas: number;
+  /** What to do about a server that acknowledges before it syncs to disk (D84). */
+  readonly durabilityCheck: 'warn' | 'refuse';
+  readonly say: (line: string) => void;
 }
 
 /** Makes an empty installation ready for the services; on a later start it brings it up to date. */
 export async function prepare(settings: PrepareSettings): Promise<void> {
-  await Promise.resolve(settings);
+  const masterKey = openMasterKey(settings.masterKey);
+  await migrate(settings.databaseUrl, () => undefined);
+  const nc = await connectNats({ url: settings.natsUrl, name: 'standalone', logger: createLogger('standalone', 'silent') });
+  try {
+    await requireServer(nc);
+    await requireDurability(nc, { NATS_MONITOR_URL: settings.natsMonitorUrl, DURABILITY_CHECK: settings.durabilityCheck }, (problem) => settings.say(`WARNING: ${problem}.`));
+    await applyStreams(nc, { replicas: settings.natsReplicas, log: () => undefined });
+    await createDemo(nc, { masterKey, file: demoFilePath(settings.dataFolder), publicUrl: settings.publicUrl });
+  } finally {
+    await nc.close();
+  }
 }

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
-
-const demoSchema = z.object({ base_url: z.string(), organization_id: z.string(), live_key: z.string(), test_key: z.string() });
+import { readDemo } from './demo.ts';
 
 /** Path of the file with the keys of the demo organization. */
 export function demoFilePath(dataFolder: string): string {
@@ -31,16 +28,7 @@ function composeExample(demoFile: string, publicUrl: string): string[] {
     `  curl -s ${publicUrl}/v1/jobs -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
     `    -d '${JSON.stringify({ tasks })}' > job.json`,
     `  curl -s -T photo.jpg "$(${pick('tasks[0].result.uploadUrl')} < job.json)"`,
-    `  curl -s "${publicUrl}/v1/jobs/$(${pick('id')} < job.json)?wait=30" -H "Authorization: Bearer $KEY" > done.json`,
+    `  curl -s "${publicUrl}/v1/jobs/$(${pick('id')} < job.json)?wait=25" -H "Authorization: Bearer $KEY" > done.json`,
     `  curl -s -o photo.webp "$(${pick('tasks[2].result.url')} < done.json)"`,
   ];
-}
-
-function readDemo(file: string): z.infer<typeof demoSchema> | undefined {
-  try {
-    return demoSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
-  } catch {
-    // Another preparation than ours may have made no demo organization.
-    return undefined;
-  }
 }

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { CodedError } from '../../../shared/errors/errors.ts';
+
+/** One request to the API may take so long, in ms; a long-poll holds it for 25 s. */
+const REQUEST_MS_MAX = 40_000;
+/** An upload or a download may take so long, in ms. */
+const TRANSFER_MS_MAX = 3_600_000;
+
+const job = z.object({
+  id: z.string(),
+  status: z.enum(['waiting', 'queued', 'processing', 'finished', 'error', 'cancelled', 'expired']),
+  credits_used: z.number().optional(),
+  tasks: z.array(z.object({ result: z.object({ uploadUrl: z.string().optional(), url: z.string().optional() }).optional(), ignored_options: z.array(z.string()).optional() })),
+  error: z.object({ message: z.string() }).optional(),
+});
+/** What the command needs to know of a job. */
+export type ClientJob = z.infer<typeof job>;
+
+const failure = z.object({ error: z.object({ message: z.string(), details: z.object({ issues: z.array(z.object({ path: z.string(), message: z.string() })).optional() }).optional() }) });
+
+/** The service refused, with the message it gave. */
+export class ApiError extends CodedError {
+  readonly code = 'api';
+}
+
+/** Calls the public API as any client would, with one key. */
+export class ApiClient {
+  readonly #baseUrl: string;
+  readonly #key: string;
+  constructor(baseUrl: string, key: string) {
+    this.#baseUrl = baseUrl;
+    this.#key = key;
+  }
+
+  createJob(tasks: Readonly<Record<string, unknown>>): Promise<ClientJob> {
+    return this.#call('POST', '/v1/jobs', { tasks });
+  }
+
+  /** The job as soon as its status changes, or after `waitSeconds`. */
+  waitForJob(id: string, waitSeconds: number): Promise<ClientJob> {
+    return this.#call('GET', `/v1/jobs/${id}?wait=${waitSeconds}`);
+  }
+
+  async #call(method: string, path: string, body?: unknown): Promise<ClientJob> {
+    const response = await fetch(this.#baseUrl + path, {
+      method,
+      headers: { Authorization: `Bearer ${this.#key}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(REQUEST_MS_MAX),
+    });
+    await refuse(response);
+    return job.parse(await response.json());
+  }
+}
+
+/** Sends the file to its upload link; its length must be known beforehand. */
+export async function upload(url: string, body: Blob): Promise<void> {
+  await refuse(await fetch(url, { method: 'PUT', body, signal: AbortSignal.timeout(TRANSFER_MS_MAX) }));
+}
+
+/** Opens the result behind its download link. */
+export async function download(url: string): Promise<ReadableStream<Uint8Array>> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(TRANSFER_MS_MAX) });
+  await refuse(response);
+  if (!response.body) throw new ApiError('the service answered without a file');
+  return response.body;
+}
+
+async function refuse(response: Response): Promise<void> {
+  if (response.ok) return;
+  const parsed = failure.safeParse(await response.json().catch(() => undefined));
+  if (!parsed.success) throw new ApiError(`the service answered ${response.status}`);
+  const { message, details } = parsed.data.error;
+  const issues = details?.issues?.map((issue) => `${issue.path}: ${issue.message}`) ?? [];
+  throw new ApiError([message, ...issues].join('\n'));
+}
