@@ -6,14 +6,13 @@ export interface SetupConfig {
   readonly natsServerBin: string | undefined;
   /** The npm that runs us, so that we do not depend on another one in the PATH. */
   readonly npmScript: string | undefined;
-  readonly searchPath: string;
 }
 
 const optional = z.string().transform((value) => (value === '' ? undefined : value)).optional();
-const schema = z.object({ NATS_SERVER_BIN: optional, npm_execpath: optional, PATH: z.string().default('') });
+const schema = z.object({ NATS_SERVER_BIN: optional, npm_execpath: optional });
 
 /** Reads the few variables that the set-up knows. */
 export function readSetupConfig(environment: NodeJS.ProcessEnv): SetupConfig {
   const values = schema.parse(environment);
-  return { natsServerBin: values.NATS_SERVER_BIN, npmScript: values.npm_execpath, searchPath: values.PATH };
+  return { natsServerBin: values.NATS_SERVER_BIN, npmScript: values.npm_execpath };
 }

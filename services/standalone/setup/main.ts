@@ -27,7 +27,7 @@ interface Step {
 
 async function setUp(): Promise<number> {
   const config = readSetupConfig(process.env);
-  const npm = npmRunner(config.npmScript);
+  const npm = npmRunner(config.npmScript, process.env);
   const steps: readonly Step[] = [
     { name: 'nats-server', run: (say) => bringNatsServer(config.natsServerBin, say) },
     { name: 'bubblewrap', run: bringBubblewrap },

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { findProjectRoot } from '../../../shared/tools/project-root.ts';
 import { runCommand } from './run-command.ts';
 import { briefly, type Say, type StepResult } from './step.ts';
@@ -9,15 +11,31 @@ const REBUILD_LIMIT_MS = 15 * 60_000;
 /** The compiler takes a second or two. */
 const BUILD_LIMIT_MS = 120_000;
 
-const TRY_SQLITE = "new (require('better-sqlite3'))(':memory:').close()";
+const TRY_SQLITE = `try {
+  new (require('better-sqlite3'))(':memory:').close();
+} catch (error) {
+  process.stderr.write(error.message.split('\\n')[0]);
+  process.exitCode = 1;
+}`;
 
-/** The npm that runs us, or the one in the PATH. */
+/** Runs npm in the project. */
 export type Npm = (args: readonly string[], limitMs: number) => Promise<string>;
 
-/** How npm is called: `npmScript` is its program when npm itself started the set-up. */
-export function npmRunner(npmScript: string | undefined): Npm {
+/** The npm that runs us where `npmScript` names its program, else the one in the PATH. */
+export function npmRunner(npmScript: string | undefined, environment: NodeJS.ProcessEnv): Npm {
   const [command, ...first] = npmScript?.endsWith('.js') === true ? [process.execPath, npmScript] : ['npm'];
-  return (args, limitMs) => runCommand(command ?? 'npm', [...first, ...args], { limitMs, cwd: findProjectRoot() });
+  const headers = findNodeHeaders();
+  const env = headers === undefined ? environment : { ...environment, npm_config_nodedir: headers };
+  return (args, limitMs) => runCommand(command ?? 'npm', [...first, ...args], { limitMs, cwd: findProjectRoot(), environment: env });
+}
+
+/** Node's own headers, which most installations bring: with them a compilation downloads nothing. */
+function findNodeHeaders(): string | undefined {
+  const prefix = resolve(dirname(process.execPath), '..');
+  const file = join(prefix, 'include/node/node_version.h');
+  // Headers of another Node would compile to a library that this one refuses.
+  const version = existsSync(file) ? /#define NODE_MODULE_VERSION (\d+)/.exec(readFileSync(file, 'utf8'))?.[1] : undefined;
+  return version === process.versions.modules ? prefix : undefined;
 }
 
 /** Builds better-sqlite3, the one package that needs more than its files (.npmrc forbids install scripts to all). */
