@@ -30,7 +30,7 @@ const common = {
     'With both `width` and `height`: `inside` (default) and `outside` keep the proportions and nothing is cut, `cover` cuts what stands over, `contain` fills up with `background`, `fill` stretches.',
   ),
   enlarge: flag('Whether a picture smaller than asked for is enlarged. Default true.'),
-  rotate: whole(-360, 360, 'Degrees clockwise, after the picture has been put upright by its own orientation mark. Default 0.'),
+  rotate: whole(-360, 360, 'Degrees clockwise, after the picture has been put upright by its own orientation mark and mirrored. Default 0.'),
   flip: flag('Mirror top to bottom. Default false.'),
   flop: flag('Mirror left to right. Default false.'),
   grayscale: flag('Drop the colours. Default false.'),

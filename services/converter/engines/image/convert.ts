@@ -2,10 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import sharp, { type Sharp } from 'sharp';
 import { commonImageOptions, type CommonImageOptions } from '../../../../shared/domain/options-image.ts';
 import { EngineFailure } from '../failure.ts';
-import { turnFrames } from './animation.ts';
 import { encode } from './encode.ts';
 import { inspectSource, type Source } from './inspect.ts';
 import type { ConvertJob } from './job.ts';
+import { degreesOf, turnFrames, turnStill } from './turn.ts';
 
 /** Targets that cannot be transparent. */
 const OPAQUE = new Set(['jpg']);
@@ -40,15 +40,11 @@ function causeOf(error: unknown): 'out_of_memory' | 'damaged' {
   return /out of memory|unable to allocate/i.test(String(error)) ? 'out_of_memory' : 'damaged';
 }
 
+/** Upright by its own mark, then mirrored, then turned: sharp keeps this order whatever order it is called in. */
 async function turn(bytes: Buffer, source: Source, options: CommonImageOptions): Promise<Sharp> {
-  const degrees = options.rotate ?? 0;
-  if (source.animated) {
-    const untouched = degrees % 360 === 0 && options.flip !== true;
-    return untouched ? sharp(bytes, source.open) : turnFrames(bytes, source, options);
-  }
-  const image = sharp(bytes, source.open).autoOrient();
-  if (options.flip === true) image.flip();
-  return degrees % 360 === 0 ? image : image.rotate(degrees, { background: options.background ?? '#00000000' });
+  if (!source.animated) return turnStill(sharp(bytes, source.open).autoOrient(), options);
+  const untouched = degreesOf(options) === 0 && options.flip !== true && options.flop !== true;
+  return untouched ? sharp(bytes, source.open) : turnFrames(bytes, source, options);
 }
 
 function resize(image: Sharp, { width, height, fit = 'inside', enlarge = true, background = '#00000000' }: CommonImageOptions): Sharp {
@@ -56,8 +52,7 @@ function resize(image: Sharp, { width, height, fit = 'inside', enlarge = true, b
   return image.resize({ width, height, fit, background, withoutEnlargement: !enlarge });
 }
 
-function paint(image: Sharp, { output }: ConvertJob, { flop, grayscale, background }: CommonImageOptions): Sharp {
-  if (flop === true) image.flop();
+function paint(image: Sharp, { output }: ConvertJob, { grayscale, background }: CommonImageOptions): Sharp {
   if (grayscale === true) image.grayscale();
   const behind = OPAQUE.has(output) ? (background ?? '#ffffff') : opaqueOnly(background);
   return behind === undefined ? image : image.flatten({ background: behind });

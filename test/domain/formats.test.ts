@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import { extensionOf, findPair, FORMAT_NAMES, listPairs, mimeOf, normalizeFormat, weightOf } from '../../shared/domain/formats.ts';
+import { isOutputFormat } from '../../shared/domain/options.ts';
+
+describe('the table of formats', () => {
+  it('knows a format in any case and by its aliases (D21)', () => {
+    expect(['JPEG', 'jpg', 'Jpe', 'TIF', 'tiff', 'PNG'].map(normalizeFormat)).to.deep.equal(['jpg', 'jpg', 'jpg', 'tiff', 'tiff', 'png']);
+  });
+
+  it('does not know what no engine reads, nor names that every object has', () => {
+    expect(['php', '', ' jpg', '.jpg', '__proto__', 'constructor'].map(normalizeFormat)).to.deep.equal(Array(6).fill(undefined));
+  });
+
+  it('gives every format a Content-Type and a plain extension', () => {
+    for (const format of FORMAT_NAMES) {
+      expect(mimeOf(format)).to.match(/^[a-z]+\/[a-z0-9.+-]+$/);
+      expect(extensionOf(format)).to.match(/^[a-z0-9]+$/);
+    }
+  });
+
+  it('lists each pair once, with a schema of options for its target', () => {
+    const pairs = listPairs();
+    expect(new Set(pairs.map(({ input, output }) => `${input}>${output}`)).size).to.equal(pairs.length);
+    expect(pairs.filter(({ output }) => !isOutputFormat(output))).to.deep.equal([]);
+    expect(pairs).to.have.length(42);
+  });
+
+  it('never estimates below the weight, which is the least a job costs (D25)', () => {
+    expect(listPairs().filter(({ estimate, weight }) => estimate < weight || !Number.isInteger(estimate))).to.deep.equal([]);
+  });
+
+  it('finds listed pairs and no others', () => {
+    expect(findPair('jpg', 'webp')).to.deep.equal({ input: 'jpg', output: 'webp', weight: 1, estimate: 1, engine: 'image' });
+    expect(findPair('jpg', 'jpg')).to.include({ output: 'jpg' });
+    expect(findPair('png', 'svg')).to.equal(undefined);
+  });
+
+  it('weighs by the rules of the price list, the highest first (§2.7, D26)', () => {
+    expect(weightOf('pdf', 'document')).to.equal(4);
+    expect(weightOf('pdf', 'iwork')).to.equal(4);
+    expect(weightOf('video', 'video')).to.equal(2);
+    expect(weightOf('iwork', 'pdf')).to.equal(2);
+    expect(weightOf('video', 'audio')).to.equal(1);
+    expect(weightOf('pdf', 'image')).to.equal(1);
+    expect(weightOf('image', 'image')).to.equal(1);
+  });
+});
