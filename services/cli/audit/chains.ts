@@ -1,0 +1,47 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { readStream, streamExtent, type StoredMessage } from '../../../shared/consume/read-stream.ts';
+import { CodedError } from '../../../shared/errors/errors.ts';
+import { decode, type StoredEvent } from '../../../shared/events/envelope.ts';
+import { eventSubject, parseSubject } from '../../../shared/store/subjects.ts';
+import type { Findings } from './findings.ts';
+
+type Head = { readonly version: number; readonly hash: string };
+
+/**
+ * Walks a stream from its first event and checks what makes it a log: no position is missing, every event fits the
+ * schema of its version, lies on its own subject, and carries the hash of the event before it in its aggregate. Events
+ * that pass go to `visit`. Answers how many there are.
+ */
+export async function walkChains(nc: NatsConnection, stream: string, findings: Findings, visit: (event: StoredEvent) => void): Promise<number> {
+  const { last } = await streamExtent(nc, stream);
+  const heads = new Map<string, Head>();
+  let expected = 1;
+  for await (const message of readStream(nc, stream, 1, last)) {
+    if (message.position !== expected) findings.add('chain', stream, `positions ${expected} to ${message.position - 1} are missing`);
+    expected = message.position + 1;
+    const event = read(message, findings);
+    if (!event) continue;
+    const subject = `${event.aggregate.kind}.${event.aggregate.id}`;
+    checkLink(event, message.subject, heads.get(subject), subject, findings);
+    heads.set(subject, { version: event.version, hash: event.hash });
+    visit(event);
+  }
+  return expected - 1;
+}
+
+function read(message: StoredMessage, findings: Findings): StoredEvent | undefined {
+  try {
+    return decode(parseSubject(message.subject), message.position, message.bytes);
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    findings.add('schema', message.subject, error.message);
+    return undefined;
+  }
+}
+
+function checkLink(event: StoredEvent, storedSubject: string, head: Head | undefined, subject: string, findings: Findings): void {
+  const at = `at position ${event.position}`;
+  if (event.version !== (head?.version ?? 0) + 1) findings.add('chain', subject, `version ${event.version} follows version ${head?.version ?? 0} ${at}`);
+  if (event.envelope.prevhash !== head?.hash) findings.add('chain', subject, `prevhash is not the hash of the event before ${at}`);
+  if (storedSubject !== eventSubject(event.aggregate, event.version, event.event.type)) findings.add('chain', subject, `the subject names another event ${at}`);
+}

@@ -1,0 +1,50 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { readStream, streamExtent } from '../../../shared/consume/read-stream.ts';
+import { decode, type StoredEvent } from '../../../shared/events/envelope.ts';
+import type { EventStore } from '../../../shared/store/event-store.ts';
+import { parseSubject } from '../../../shared/store/subjects.ts';
+
+/** One line in the life of a job. */
+export type TimelineEntry = { readonly time: string; readonly type: string; readonly actor: string; readonly source: string; readonly position: number; readonly data: Readonly<Record<string, unknown>> };
+
+/** The life of a job and of its credits, oldest first; empty when there never was such a job. */
+export async function readTimeline(nc: NatsConnection, store: EventStore, jobId: string): Promise<readonly TimelineEntry[]> {
+  const jobEvents = await store.load({ kind: 'job', id: jobId });
+  const organizationId = jobEvents[0]?.envelope.tenant;
+  const creditsEvents = organizationId === undefined ? [] : await creditsOf(nc, organizationId, jobId);
+  return [...jobEvents, ...creditsEvents].map(toEntry).toSorted((a, b) => (a.time < b.time ? -1 : Number(a.time > b.time)));
+}
+
+/** An organization's credits may be long, so they are read as a stream. */
+async function creditsOf(nc: NatsConnection, organizationId: string, jobId: string): Promise<readonly StoredEvent[]> {
+  const found: StoredEvent[] = [];
+  const { first, last } = await streamExtent(nc, 'CREDITS');
+  for await (const message of readStream(nc, 'CREDITS', first, last)) {
+    const aggregate = parseSubject(message.subject);
+    if (aggregate.id !== organizationId) continue;
+    const stored = decode(aggregate, message.position, message.bytes);
+    if ('job_id' in stored.event.data && stored.event.data.job_id === jobId) found.push(stored);
+  }
+  return found;
+}
+
+function toEntry(stored: StoredEvent): TimelineEntry {
+  const { time, type, actor, source } = stored.envelope;
+  return { time, type, actor, source, position: stored.position, data: withoutSealed(stored.event.data) };
+}
+
+/** What clients typed stays sealed; the rest of an event is ids, numbers and times. */
+function withoutSealed(data: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(data).filter(([name]) => name !== 'typed' && name !== 'job_id'));
+}
+
+/** The timeline as a person reads it, with the time that passed since the line before. */
+export function printTimeline(entries: readonly TimelineEntry[]): string {
+  const lines = entries.map((entry, index) => {
+    const before = entries[index - 1];
+    const passedMs = before ? Date.parse(entry.time) - Date.parse(before.time) : 0;
+    const facts = Object.entries(entry.data).map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : String(value)}`);
+    return `${entry.time}  ${`+${passedMs} ms`.padStart(11)}  ${entry.type.padEnd(23)} ${entry.actor.padEnd(20)} ${facts.join(' ')}`.trimEnd();
+  });
+  return `${lines.join('\n')}\n`;
+}
