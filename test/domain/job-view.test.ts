@@ -12,8 +12,7 @@ const LINKS: JobLinks = { uploadUrl: 'https://files.example/up', resultUrl: 'htt
 
 describe('the job as clients see it', () => {
   it('always has mode single, and says in both spellings when it was made and whether it is a test (D5, D7)', () => {
-    const live = view([created()]);
-    expect(live).to.include({ id: JOB_ID, mode: 'single', testMode: false, test_mode: false, createdAt: CREATED_AT, created_at: CREATED_AT, api_key_id: API_KEY_ID });
+    expect(view([created()])).to.include({ id: JOB_ID, mode: 'single', testMode: false, test_mode: false, createdAt: CREATED_AT, created_at: CREATED_AT, api_key_id: API_KEY_ID });
     expect(view([created({ key_mode: 'test' })])).to.include({ mode: 'single', testMode: true, test_mode: true });
   });
 
@@ -23,11 +22,10 @@ describe('the job as clients see it', () => {
   });
 
   it('shows credits_used only at the end: the charge at finished, also after expiry, else 0 (D8)', () => {
-    const used = (history: History): number | undefined => view(HISTORIES[history]).credits_used;
     for (const history of ['waiting', 'queued', 'processing'] as const) expect(view(HISTORIES[history]), history).not.to.have.property('credits_used');
-    expect(used('finished')).to.equal(1);
-    expect(used('expired after its result')).to.equal(1);
-    for (const history of ['failed before the conversion', 'failed in the conversion', 'cancelled', 'expired without a file'] as const) expect(used(history), history).to.equal(0);
+    expect(creditsUsed('finished')).to.equal(1);
+    expect(creditsUsed('expired after its result')).to.equal(1);
+    for (const history of ['failed before the conversion', 'failed in the conversion', 'cancelled', 'expired without a file'] as const) expect(creditsUsed(history), history).to.equal(0);
   });
 
   it('always has expires_at: provisional at first, fixed by the finish (D9)', () => {
@@ -47,8 +45,6 @@ describe('the job as clients see it', () => {
 });
 
 describe('the error of a job', () => {
-  const errorOf = (error: EventData<'job.failed'>['error']): JobView['error'] => view([created(), failed({ error })]).error;
-
   it('has a code, a sentence and details, and no request id (D12, D38)', () => {
     const error = errorOf({ code: 'internal', reason: 'system_error', cause: 'empty_file' });
     expect(error).to.deep.equal({
@@ -117,10 +113,9 @@ describe('the tasks of a job', () => {
   });
 
   it('carry the result only while it is kept (D19)', () => {
-    const resultOf = (events: readonly JobEvent[], now?: string): unknown => view(events, { links: LINKS, ...(now === undefined ? {} : { now }) }).tasks?.[2]?.result;
-    expect(resultOf(HISTORIES.finished)).to.deep.equal({ url: 'https://files.example/down', urlExpiresAt: FINISHED_EXPIRES_AT });
+    expect(resultOf(HISTORIES.finished, CREATED_AT)).to.deep.equal({ url: 'https://files.example/down', urlExpiresAt: FINISHED_EXPIRES_AT });
     expect(resultOf(HISTORIES.finished, FINISHED_EXPIRES_AT)).to.equal(undefined);
-    for (const history of ['waiting', 'processing', 'expired after its result', 'cancelled'] as const) expect(resultOf(HISTORIES[history]), history).to.equal(undefined);
+    for (const history of ['waiting', 'processing', 'expired after its result', 'cancelled'] as const) expect(resultOf(HISTORIES[history], CREATED_AT), history).to.equal(undefined);
   });
 
   it('name options that had no effect (D22)', () => {
@@ -131,8 +126,6 @@ describe('the tasks of a job', () => {
 });
 
 describe('the clock', () => {
-  const statusAt = (events: readonly JobEvent[], now: string): JobStatus => jobAt(live(events), now).status;
-
   it('expires a result and an open upload window though their events are still on the way (D39)', () => {
     expect(statusAt(HISTORIES.finished, '2026-01-02T00:59:59.999Z')).to.equal('finished');
     expect(statusAt(HISTORIES.finished, FINISHED_EXPIRES_AT)).to.equal('expired');
@@ -164,4 +157,20 @@ function live(events: readonly JobEvent[]): LiveJob {
 function view(events: readonly JobEvent[], options: { typed?: JobTyped; links?: JobLinks; now?: string; tasks?: boolean } = {}): JobView {
   const { typed = TYPED, links = {}, now = CREATED_AT, tasks = true } = options;
   return viewJob(JOB_ID, jobAt(live(events), now), typed, links, { tasks });
+}
+
+function creditsUsed(history: History): number | undefined {
+  return view(HISTORIES[history]).credits_used;
+}
+
+function errorOf(error: EventData<'job.failed'>['error']): JobView['error'] {
+  return view([created(), failed({ error })]).error;
+}
+
+function resultOf(events: readonly JobEvent[], now: string): unknown {
+  return view(events, { links: LINKS, now }).tasks?.[2]?.result;
+}
+
+function statusAt(events: readonly JobEvent[], now: string): JobStatus {
+  return jobAt(live(events), now).status;
 }

@@ -117,7 +117,7 @@ describe('the life of a job, every command in every situation (§3)', () => {
       it(`${history}: ${command} ${describeExpected(expected)}`, () => {
         const decision = given(HISTORIES[history]).when(COMMANDS[command]);
         if (typeof expected === 'string') decision.thenRefused(expected);
-        else decision.then(expected);
+        else decision.thenDecides(expected);
       });
     }
   }
@@ -139,29 +139,29 @@ describe('what a job decides besides its status', () => {
 
   it('expires exactly at the deadline and not a millisecond before (D40)', () => {
     given(HISTORIES.waiting).when({ type: 'expire', now: '2026-01-01T01:59:59.999Z' }).thenRefused('not_due');
-    given(HISTORIES.waiting).when({ type: 'expire', now: UPLOAD_DEADLINE_AT }).then(expired('never_uploaded'));
+    given(HISTORIES.waiting).when({ type: 'expire', now: UPLOAD_DEADLINE_AT }).thenDecides(expired('never_uploaded'));
     given(HISTORIES.finished).when({ type: 'expire', now: '2026-01-02T00:59:59.999Z' }).thenRefused('not_due');
-    given(HISTORIES.finished).when({ type: 'expire', now: FINISHED_EXPIRES_AT }).then(expired('result_ttl'));
+    given(HISTORIES.finished).when({ type: 'expire', now: FINISHED_EXPIRES_AT }).thenDecides(expired('result_ttl'));
   });
 
   it('charges a live job by its own weight, a test job nothing (§2.7, D10)', () => {
     const heavy = created({ weight: 4, credits_estimated: 40 });
     const usage = { billable_ms: 60_001, weight: 4 };
-    given([heavy, sourceReceived, conversionStarted()]).when({ ...finish(1), billable_ms: 60_001 }).then(finished({ ...usage, credits_charged: 8 }));
+    given([heavy, sourceReceived, conversionStarted()]).when({ ...finish(1), billable_ms: 60_001 }).thenDecides(finished({ ...usage, credits_charged: 8 }));
     const test = created({ weight: 4, credits_estimated: 40, key_mode: 'test' });
-    given([test, sourceReceived, conversionStarted()]).when({ ...finish(1), billable_ms: 60_001 }).then(finished({ ...usage, credits_charged: 0 }));
+    given([test, sourceReceived, conversionStarted()]).when({ ...finish(1), billable_ms: 60_001 }).thenDecides(finished({ ...usage, credits_charged: 0 }));
   });
 
   it('never charges above what is held (D24)', () => {
-    given(HISTORIES.processing).when({ ...finish(1), billable_ms: 600_000 }).then(finished({ billable_ms: 600_000, credits_charged: 1 }));
+    given(HISTORIES.processing).when({ ...finish(1), billable_ms: 600_000 }).thenDecides(finished({ billable_ms: 600_000, credits_charged: 1 }));
   });
 
   it('says of a deleted job whether credits were still held (D36)', () => {
     const test = created({ key_mode: 'test' });
-    given([test]).when(COMMANDS.delete).then(deleted(false));
-    given([test, sourceReceived]).when(COMMANDS.delete).then(deleted(false));
-    given(HISTORIES.queued).when(COMMANDS.delete).then(deleted(true));
-    given(HISTORIES.finished).when(COMMANDS.delete).then(deleted(false));
+    given([test]).when(COMMANDS.delete).thenDecides(deleted(false));
+    given([test, sourceReceived]).when(COMMANDS.delete).thenDecides(deleted(false));
+    given(HISTORIES.queued).when(COMMANDS.delete).thenDecides(deleted(true));
+    given(HISTORIES.finished).when(COMMANDS.delete).thenDecides(deleted(false));
   });
 });
 
