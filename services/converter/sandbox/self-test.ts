@@ -45,7 +45,7 @@ export async function testConfinement(sandbox: Sandbox): Promise<SelfTest> {
 }
 
 async function runProbe(sandbox: Sandbox, job: Awaited<ReturnType<Sandbox['openJob']>>, args: readonly string[]): Promise<SelfTest> {
-  const probe = nodeProgram(join(import.meta.dirname, 'probe'));
+  const probe = nodeProgram('services/converter/sandbox/probe');
   const child = sandbox.spawn({
     program: { ...probe, args: [...probe.args, ...args] },
     job,

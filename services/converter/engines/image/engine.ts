@@ -65,7 +65,7 @@ async function convert(request: ConversionRequest, context: ConversionContext): 
 
 async function runChild(job: JobDir, task: ImageJob, { sandbox, signal, timeLimitMs }: ConversionContext): Promise<ImageAnswer> {
   const child = sandbox.spawn({
-    program: nodeProgram(join(import.meta.dirname, 'child')),
+    program: nodeProgram('services/converter/engines/image/child'),
     job,
     limits: limitsFor(timeLimitMs),
     timeLimitMs,

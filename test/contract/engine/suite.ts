@@ -1,0 +1,111 @@
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { FormatName, Pair } from '../../../shared/domain/formats.ts';
+import { sniffFormat } from '../../../shared/objects/sniff.ts';
+import type { ConversionResult, Engine } from '../../../services/converter/engines/engine.ts';
+import { EngineFailure, type FailureCause } from '../../../services/converter/engines/failure.ts';
+import { createSandbox, type Sandbox } from '../../../services/converter/sandbox/sandbox.ts';
+import { fixturePath } from '../../support/fixtures.ts';
+
+/** Wall-clock limit of one conversion in tests; generous, because every file runs beside others on two processors. */
+const TIME_LIMIT_MS = 25_000;
+
+/** What a suite tells about one conversion. */
+export interface Conversion {
+  readonly source: string | Buffer;
+  readonly input: FormatName;
+  readonly output: FormatName;
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly timeLimitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A conversion and the bytes that it left, read before the job's folder goes. */
+export type Converted = ConversionResult & { readonly bytes: Buffer };
+
+/** Converts a fixture (by name) or bytes in a folder of its own. */
+export async function convertIn(sandbox: Sandbox, engine: Engine, conversion: Conversion): Promise<Converted> {
+  const { source, input, output, options = {}, timeLimitMs = TIME_LIMIT_MS, signal = new AbortController().signal } = conversion;
+  const job = await sandbox.openJob();
+  try {
+    const path = join(job.path, 'source');
+    await (typeof source === 'string' ? copyFile(fixturePath(source), path) : writeFile(path, source));
+    const result = await engine.convert({ job, source: 'source', input, output, options }, { sandbox, signal, timeLimitMs });
+    return { ...result, bytes: await readFile(result.path) };
+  } finally {
+    await sandbox.closeJob(job);
+  }
+}
+
+/** Why a conversion fails; throws when it does not, or when it fails in any other way. */
+export async function failureOf(converted: Promise<Converted>): Promise<FailureCause> {
+  try {
+    await converted;
+  } catch (error) {
+    if (error instanceof EngineFailure) return error.code;
+    throw error;
+  }
+  throw new Error('the conversion succeeded');
+}
+
+/** What an engine must bring to be held to the contract of engines. */
+export interface EngineUnderTest {
+  readonly engine: Engine;
+  /** A real file for each input format. */
+  readonly samples: Partial<Record<FormatName, string>>;
+  /** A file of another kind that nobody may take for the given format. */
+  readonly impostor: string;
+  /** Looks at a result with a reader that the engine has nothing to do with. */
+  readonly verify: (converted: Converted, pair: Pair) => void;
+}
+
+/** The behaviour that every engine shares: all its pairs work, and bad files fail with a cause. */
+export function describeEngine({ engine, samples, impostor, verify }: EngineUnderTest): void {
+  let sandbox: Sandbox;
+  before(async () => {
+    sandbox = await createSandbox({ mode: 'auto' });
+  });
+
+  const sampleOf = (input: FormatName): string => samples[input] ?? expect.fail(`no sample of ${input}`);
+  const inputs = [...new Set(engine.pairs.map(({ input }) => input))];
+
+  it('works here and names its version', async () => {
+    expect(await engine.probe(sandbox)).to.have.property('version').that.matches(/^\d+(\.\d+){1,3}$/);
+  });
+
+  for (const pair of engine.pairs) {
+    it(`converts ${pair.input} to ${pair.output}`, async () => {
+      const converted = await convertIn(sandbox, engine, { source: sampleOf(pair.input), ...pair });
+      expect(sniffFormat(converted.bytes)).to.equal(pair.output);
+      expect(converted.sizeBytes).to.equal(converted.bytes.length);
+      expect(converted.billableMs).to.be.within(1, TIME_LIMIT_MS);
+      verify(converted, pair);
+    });
+  }
+
+  for (const input of inputs) {
+    const output = engine.pairs.find((pair) => pair.input === input)?.output ?? input;
+
+    it(`refuses an empty file and a file of another kind as ${input}`, async () => {
+      expect(await failureOf(convertIn(sandbox, engine, { source: Buffer.alloc(0), input, output }))).to.equal('empty_file');
+      expect(await failureOf(convertIn(sandbox, engine, { source: impostor, input, output }))).to.equal('not_what_it_claims');
+    });
+
+    it(`says that a ${input} that was cut off is damaged`, async () => {
+      const whole = await readFile(fixturePath(sampleOf(input)));
+      const cut = whole.subarray(0, Math.floor(whole.length / 2));
+      expect(await failureOf(convertIn(sandbox, engine, { source: cut, input, output }))).to.equal('damaged');
+    });
+  }
+
+  it('gives up when its caller does, with the reason of the caller', async () => {
+    const controller = new AbortController();
+    const [input] = inputs;
+    if (input === undefined) throw new Error('the engine has no pairs');
+    const reason = new Error('not wanted any more');
+    controller.abort(reason);
+    const converting = convertIn(sandbox, engine, { source: sampleOf(input), input, output: input, signal: controller.signal });
+    expect(await converting.catch((error: unknown) => error)).to.equal(reason);
+  });
+}
