@@ -3,7 +3,8 @@ import { jetstream, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstr
 import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { systemClock, type Clock } from '../clock/clock.ts';
-import { CodedError, TransientError } from '../errors/errors.ts';
+import { TransientError } from '../errors/errors.ts';
+import { toTransient } from '../nats/transient.ts';
 import { DataKeyDestroyedError, type DataKeyName, type DataKeys } from './data-keys.ts';
 import { ExpiringCache } from './expiring-cache.ts';
 import type { MasterKey } from './master-key.ts';
@@ -106,7 +107,6 @@ async function reaching<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof CodedError || error instanceof TypeError) throw error;
-    throw new TransientError('nats', 'the bucket of data keys did not answer', { cause: error });
+    throw toTransient(error);
   }
 }
