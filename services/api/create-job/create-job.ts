@@ -1,0 +1,57 @@
+import type { KeyContext } from '../../../shared/accounts/accounts-copy.ts';
+import { isoTime } from '../../../shared/clock/clock.ts';
+import type { JobTyped, JobView } from '../../../shared/domain/job-view.ts';
+import { jobDecider } from '../../../shared/domain/job.ts';
+import { Defect } from '../../../shared/errors/errors.ts';
+import type { EventData } from '../../../shared/events/registry.ts';
+import { deriveId, newId } from '../../../shared/ids/ids.ts';
+import { jobKeyName } from '../../../shared/privacy/data-keys.ts';
+import { tagHmac } from '../../../shared/privacy/tag-hmac.ts';
+import { sealTyped } from '../../../shared/privacy/typed.ts';
+import { handle } from '../../../shared/store/handle.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { originOf } from '../jobs/origin.ts';
+import { viewOf } from '../jobs/view-job.ts';
+import type { AcceptedRequest } from './validate-request.ts';
+import { holdCredits } from './hold-credits.ts';
+
+/**
+ * Creates a job (§4.3): credits are held first, then `job.created` is appended; a hold whose job never comes into being
+ * is released by the ledger. Answers the job with its upload URL. Throws `ApiError` 402, `TransientError`.
+ */
+export async function createJob(deps: Dependencies, caller: KeyContext, accepted: AcceptedRequest, requestId: string): Promise<JobView> {
+  const nowMs = deps.clock.nowMs();
+  const jobId = newId(nowMs);
+  const typed: JobTyped = { ...accepted.request.typed, ...(accepted.tag === undefined ? {} : { tag: accepted.tag }) };
+  const createBefore = caller.key_mode === 'live' ? await holdCredits(deps, caller, jobId, accepted.pair.estimate, requestId) : undefined;
+  const key = await deps.dataKeys.create(jobKeyName(jobId));
+  const data = createdData(deps, caller, accepted, nowMs, sealTyped(key, caller.organization_id, jobId, typed));
+  // Later than this the ledger may have given the credits back, and the job would run without them.
+  if (createBefore !== undefined && isoTime(deps.clock.nowMs()) >= createBefore) throw ApiError.of(503, 'internal', 'Creating the job took too long. Try again.', { retryable: true, reason: 'timeout' }, { 'Retry-After': '1' });
+  const origin = originOf(caller, requestId, deriveId('job.created', jobId), deps.clock.nowMs());
+  const { state, appended } = await handle(deps.store, jobDecider, { kind: 'job', id: jobId }, { type: 'create', data }, origin);
+  if (state.kind !== 'live' || !appended) throw new Defect('a job that was just created is not there');
+  deps.logWatch.note('JOBS', appended.position);
+  return viewOf(deps, jobId, state, typed, { tasks: true, uploadUrl: true });
+}
+
+function createdData(deps: Dependencies, caller: KeyContext, { request, pair, tag }: AcceptedRequest, nowMs: number, sealedTyped: string): EventData<'job.created'> {
+  const { config, masterKey } = deps;
+  return {
+    organization_id: caller.organization_id,
+    api_key_id: caller.api_key_id,
+    key_mode: caller.key_mode,
+    created_at: isoTime(nowMs),
+    import: request.importKind,
+    input_format: pair.input,
+    output_format: pair.output,
+    weight: pair.weight,
+    credits_estimated: pair.estimate,
+    ...(tag === undefined ? {} : { tag_hmac: tagHmac(masterKey, caller.organization_id, tag) }),
+    ...(request.importKind === 'upload' ? { upload_url_expires_at: isoTime(nowMs + config.uploadUrlTtlMs) } : {}),
+    upload_deadline_at: isoTime(nowMs + config.uploadWindowMs),
+    expires_at: isoTime(nowMs + config.resultTtlMs),
+    typed: sealedTyped,
+  };
+}

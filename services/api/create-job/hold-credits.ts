@@ -1,0 +1,36 @@
+import type { KeyContext } from '../../../shared/accounts/accounts-copy.ts';
+import { Defect } from '../../../shared/errors/errors.ts';
+import { deriveId } from '../../../shared/ids/ids.ts';
+import { requestHold } from '../../../shared/ledger-client/ledger-client.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { ApiError } from '../errors/api-error.ts';
+
+/**
+ * Has the ledger set the credits of a job aside (D29). Answers until when the job must be created. Throws `ApiError`
+ * 402 when the balance does not suffice, `TransientError('ledger')` when no ledger answers.
+ */
+export async function holdCredits(deps: Dependencies, caller: KeyContext, jobId: string, amount: number, requestId: string): Promise<string> {
+  const answer = await requestHold(deps.nc, {
+    organization_id: caller.organization_id,
+    job_id: jobId,
+    amount,
+    command_id: deriveId('credits.held', jobId),
+    correlation_id: requestId,
+    actor: `api_key:${caller.api_key_id}`,
+  });
+  if (answer.ok) {
+    deps.logWatch.note('CREDITS', answer.position);
+    return answer.create_before;
+  }
+  switch (answer.code) {
+    case 'insufficient_credits': {
+      const { credits_required, credits_available } = answer;
+      const details = { credits_required, credits_available, pricing_url: deps.config.pricingUrl };
+      throw ApiError.of(402, 'insufficient_credits', `The job needs ${credits_required} credits and ${credits_available} are available. Nothing was created.`, details);
+    }
+    case 'already_settled':
+      throw new Defect('the hold of a job that is only now being created has ended already');
+    default:
+      return answer satisfies never;
+  }
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+
+/** Longest tag and task name, counted in code points (§8, D6). */
+export const TEXT_CODE_POINTS_MAX = 255;
+/** Headers that an import may carry (§2.3). */
+const IMPORT_HEADERS_MAX = 10;
+
+const text = (description: string) => z.string({ error: 'must be a string' }).min(1, { error: 'must not be empty' }).describe(description);
+
+/** Text of at most 255 characters, none of them counted twice. */
+export const shortText = z
+  .string({ error: 'must be a string' })
+  .refine((value) => Array.from(value).length <= TEXT_CODE_POINTS_MAX, { error: `must have at most ${TEXT_CODE_POINTS_MAX} characters` })
+  .meta({ maxLength: TEXT_CODE_POINTS_MAX });
+
+const inputFormat = text('Format of the file, in any case and by any usual name (`jpeg` is `jpg`).');
+
+/** The client uploads the file by one PUT to `tasks[0].result.uploadUrl` of the answer. */
+export const importUploadTask = z.object({ operation: z.literal('import/upload') }).meta({ id: 'ImportUploadTask', description: 'The file is uploaded by one PUT to `tasks[0].result.uploadUrl` of the answer.' });
+
+/** The service fetches the file. */
+export const importUrlTask = z
+  .object({
+    operation: z.literal('import/url'),
+    url: text('https address of the file.'),
+    headers: z
+      .record(z.string(), z.string({ error: 'must be a string' }), { error: 'must be an object of strings' })
+      .refine((headers) => Object.keys(headers).length <= IMPORT_HEADERS_MAX, { error: `must have at most ${IMPORT_HEADERS_MAX} entries` })
+      .optional()
+      .describe(`Headers sent to the remote host, at most ${IMPORT_HEADERS_MAX}.`),
+    input_format: inputFormat.optional(),
+  })
+  .meta({ id: 'ImportUrlTask', description: 'The service fetches the file. Not available yet: such a job is refused with `validation_failed`.' });
+
+/** What is converted into what. */
+export const convertTask = z
+  .object({
+    operation: z.literal('convert'),
+    input: text('Name of the import task.'),
+    input_format: inputFormat.optional().describe('Format of the file. Required with `import/upload`; with `import/url` it may stand there, or be the extension of the URL.'),
+    output_format: text('Format of the result.'),
+    options: z
+      .custom<Readonly<Record<string, unknown>>>(isObject, { error: 'must be an object' })
+      .optional()
+      .meta({ type: 'object', additionalProperties: true, description: 'Options of the target format, as `GET /operations` lists them. An unknown one has no effect and is named in `ignored_options` of the task.' }),
+  })
+  .meta({ id: 'ConvertTask', description: 'What is converted into what.' });
+
+/** Makes the result downloadable. */
+export const exportUrlTask = z
+  .object({ operation: z.literal('export/url'), input: text('Name of the convert task.') })
+  .meta({ id: 'ExportUrlTask', description: 'The result is downloaded from `result.url` of this task.' });
+
+const OPERATIONS = ['import/upload', 'import/url', 'convert', 'export/url'] as const;
+
+/** One task of a create request (§2.3). Fields that no operation has are ignored (D22). */
+export const taskDefinition = z
+  .discriminatedUnion('operation', [importUploadTask, importUrlTask, convertTask, exportUrlTask], {
+    error: (issue) => (issue.code === 'invalid_union' ? `must be one of ${OPERATIONS.join(', ')}` : 'must be an object'),
+  })
+  .meta({ id: 'TaskDefinition' });
+export type TaskDefinition = z.infer<typeof taskDefinition>;
+
+/**
+ * The body of POST /jobs (§4.3). The tasks are checked one by one by `validateTasks`, because a record would pass over
+ * a task that is called `__proto__` (D13).
+ */
+export const createJobBody = z
+  .object({
+    tasks: z.record(z.string(), taskDefinition).describe('Exactly three tasks under names of your choice: one import, one `convert`, one `export/url`. Each but the first names the one before it in `input`.'),
+    tag: shortText.optional().describe('Text of your choice, by which `GET /jobs` can be filtered.'),
+  })
+  .meta({ id: 'CreateJobRequest' });
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
