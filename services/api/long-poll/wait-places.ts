@@ -1,0 +1,26 @@
+/** Requests of one key that may wait at once; each costs about 20 kB, and a client needs few. */
+const PLACES_PER_KEY_MAX = 50;
+/** Requests that may wait at once in one process. */
+const PLACES_MAX = 5_000;
+
+/** Bounds how many requests wait. Who finds no place is answered at once with the job as it is. */
+export class WaitPlaces {
+  readonly #byKey = new Map<string, number>();
+  #taken = 0;
+
+  /** Takes a place and answers how to give it back; undefined when there is none. */
+  take(apiKeyId: string): (() => void) | undefined {
+    const ofKey = this.#byKey.get(apiKeyId) ?? 0;
+    if (ofKey >= PLACES_PER_KEY_MAX || this.#taken >= PLACES_MAX) return undefined;
+    this.#byKey.set(apiKeyId, ofKey + 1);
+    this.#taken += 1;
+    return () => this.#giveBack(apiKeyId);
+  }
+
+  #giveBack(apiKeyId: string): void {
+    const left = (this.#byKey.get(apiKeyId) ?? 1) - 1;
+    if (left === 0) this.#byKey.delete(apiKeyId);
+    else this.#byKey.set(apiKeyId, left);
+    this.#taken -= 1;
+  }
+}

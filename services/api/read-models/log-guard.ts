@@ -1,0 +1,59 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Pool } from 'pg';
+import { readModelHealth } from '../../../projections/health.ts';
+import { TransientError } from '../../../shared/errors/errors.ts';
+import type { Logger } from '../../../shared/log/log.ts';
+
+/** How often the log is compared with the read models, in ms. */
+const LOOK_EVERY_MS = 30_000;
+
+/**
+ * Refuses writes while the log is behind what the read models have seen of it: an old store was put back, and whatever
+ * is appended now would take the place of events that clients have been told of (D96).
+ */
+export class LogGuard {
+  readonly #nc: NatsConnection;
+  readonly #pool: Pool;
+  readonly #logger: Logger;
+  readonly #timer: NodeJS.Timeout;
+  #isBehind = false;
+
+  private constructor(nc: NatsConnection, pool: Pool, logger: Logger) {
+    this.#nc = nc;
+    this.#pool = pool;
+    this.#logger = logger;
+    this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS);
+  }
+
+  /** Looks once, then again and again. */
+  static async start(nc: NatsConnection, pool: Pool, logger: Logger): Promise<LogGuard> {
+    const guard = new LogGuard(nc, pool, logger);
+    await guard.#look();
+    return guard;
+  }
+
+  /** True when the log is the one that the read models were made from, as far as the last look could tell. */
+  isWritable(): boolean {
+    return !this.#isBehind;
+  }
+
+  /** Throws `TransientError('read_model')` while nothing may be written. */
+  requireWritable(): void {
+    if (this.#isBehind) throw new TransientError('read_model', 'the log is behind the read models; an operator has to decide');
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const behind = (await readModelHealth(this.#nc, this.#pool)).filter(({ halted }) => halted === 'log_behind');
+      this.#isBehind = behind.length > 0;
+      if (this.#isBehind) this.#logger.error({ read_models: behind.map(({ name }) => name) }, 'the log is behind the read models: nothing is written until an operator decides');
+    } catch (error) {
+      // Not known now: what was known last stays, and readiness names the dependency that is away.
+      this.#logger.warn({ err: error }, 'could not compare the log with the read models');
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import type { ProjectionName } from '../../../projections/projection.ts';
+import { TransientError } from '../../../shared/errors/errors.ts';
+import type { Dependencies } from '../dependencies.ts';
+import type { WatchedStream } from '../long-poll/log-watch.ts';
+
+/** How long a read waits for its read model, in ms; it usually follows within 50. */
+const PROJECTED_MS_MAX = 2_000;
+
+const READ_MODELS: Readonly<Record<WatchedStream, ProjectionName>> = { JOBS: 'jobs', CREDITS: 'credits' };
+
+/**
+ * Waits until the read model of a stream holds everything this process has seen of it, so that clients read what they
+ * wrote (D49). Throws `TransientError('read_model')` when that takes too long.
+ */
+export async function whenProjected(deps: Pick<Dependencies, 'logWatch' | 'positions'>, stream: WatchedStream): Promise<void> {
+  const isThere = await deps.positions.waitForPosition(READ_MODELS[stream], deps.logWatch.seen(stream), PROJECTED_MS_MAX);
+  if (!isThere) throw new TransientError('read_model', `the read model ${READ_MODELS[stream]} lags behind`);
+}
