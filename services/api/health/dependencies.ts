@@ -1,0 +1,45 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { readModelHealth } from '../../../projections/health.ts';
+import { isImporterReady } from '../../../shared/importer-client/importer-client.ts';
+import { isLedgerReady } from '../../../shared/ledger-client/ledger-client.ts';
+import type { Dependencies } from '../dependencies.ts';
+
+/** How long a dependency may take to answer, in ms. */
+const LOOK_MS_MAX = 1_500;
+/** Events a read model may be behind and still count as following; it catches up with so many in well under a second. */
+const LAG_MAX = 5_000;
+
+/** State of a dependency. */
+export type DependencyState = 'ok' | 'away';
+
+/** Asks everything the api cannot serve without, at the same time and for a bounded time. */
+export async function lookAtDependencies(deps: Dependencies): Promise<Readonly<Record<string, DependencyState>>> {
+  const looks: Readonly<Record<string, () => Promise<boolean>>> = {
+    nats: async () => deps.logWatch.isConnected() && (await deps.nc.flush().then(() => true)),
+    accounts: async () => !deps.accounts.halted(),
+    postgres: async () => (await deps.pool.query('select 1')).rowCount === 1,
+    storage: () => deps.objects.probe().then(() => true),
+    ledger: () => isLedgerReady(deps.nc),
+    importer: () => isImporterReady(deps.nc),
+    read_model: () => isReadModelFollowing(deps),
+  };
+  const states = await Promise.all(Object.entries(looks).map(async ([name, look]) => [name, await stateOf(look)] as const));
+  return Object.fromEntries(states);
+}
+
+async function isReadModelFollowing(deps: Dependencies): Promise<boolean> {
+  const health = await readModelHealth(deps.nc, deps.pool);
+  return health.every(({ halted, lag }) => halted === undefined && lag <= LAG_MAX);
+}
+
+async function stateOf(look: () => Promise<boolean>): Promise<DependencyState> {
+  const patience = new AbortController();
+  try {
+    const isOk = await Promise.race([look(), delay(LOOK_MS_MAX, false, { signal: patience.signal })]);
+    return isOk ? 'ok' : 'away';
+  } catch {
+    return 'away';
+  } finally {
+    patience.abort();
+  }
+}

@@ -1,0 +1,108 @@
+import { OpenAPIRegistry, OpenApiGeneratorV31, type ResponseConfig, type RouteConfig } from '@asteasolutions/zod-to-openapi';
+import { z } from 'zod';
+import type { ErrorCode } from '../errors/api-error.ts';
+import type { Access, Route } from '../routes/route.ts';
+import type { SuccessDescription } from './operation.ts';
+import { errorShape } from './schemas.ts';
+
+/** Version of this description; the API's own version is in its path (§9). */
+const VERSION = '1.0.0';
+const BASE_PATH = '/v1';
+
+/** The OpenAPI 3.1 document, as JSON. */
+export type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;
+
+const INTRODUCTION = [
+  'Converts files. Create a job of three tasks (import, convert, export), upload the file to the URL in the answer, wait for the job, download the result.',
+  'Every answer carries `X-Request-Id`. Every answer that is not 2xx carries the error envelope. Fields and codes may be added at any time; clients tolerate what they do not know.',
+  'Checks are made in this order: API key, address and method, scope, size and syntax of the body, validation, whether the job exists, whether the conversion is supported, credits, state of the job.',
+].join('\n\n');
+
+/** Describes the routes in OpenAPI 3.1, from the schemas that check their requests (§9). `publicUrl` is without `/v1`. */
+export function describeApi(routes: readonly Route[], publicUrl: string): OpenApiDocument {
+  const registry = new OpenAPIRegistry();
+  const authorization = registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', description: 'API key in the header `Authorization`. It counts when both headers are sent.' });
+  const header = registry.registerComponent('securitySchemes', 'apiKey', { type: 'apiKey', in: 'header', name: 'X-API-Key' });
+  const security = [{ [authorization.name]: [] }, { [header.name]: [] }];
+  for (const route of routes) registry.registerPath(describeRoute(route, publicUrl, security));
+  const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
+    openapi: '3.1.0',
+    info: { title: 'File Conversion Service', version: VERSION, description: INTRODUCTION },
+    servers: [{ url: publicUrl + BASE_PATH }],
+  });
+  return document;
+}
+
+function describeRoute(route: Route, publicUrl: string, security: NonNullable<RouteConfig['security']>): RouteConfig {
+  const { operation, access, path } = route;
+  const isBelowBase = path.startsWith(`${BASE_PATH}/`);
+  const needsKey = access !== 'public' && access !== 'link';
+  const scope = needsKey && access !== 'any_key' ? `Scope: \`${access}\`.` : '';
+  const { body, query, parameters, requestHeaders } = operation;
+  return {
+    method: toLower(route.method),
+    path: isBelowBase ? path.slice(BASE_PATH.length) : path,
+    // What lies at the root of the server says so; the document's own base has /v1 in it.
+    ...(isBelowBase ? {} : { servers: [{ url: publicUrl }] }),
+    operationId: operation.operationId,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: [operation.description, scope].filter((text) => text !== undefined && text !== '').join('\n\n'),
+    security: needsKey ? security : [],
+    request: {
+      ...(query ? { query } : {}),
+      ...(parameters ? { params: parameters } : {}),
+      ...(requestHeaders ? { headers: requestHeaders } : {}),
+      ...(body === undefined ? {} : { body: { required: true, content: contentOf(body) } }),
+    },
+    responses: { ...describeSuccesses(operation.success), ...describeErrors(errorsOf(access, operation.errors ?? {})) },
+  };
+}
+
+function toLower(method: Route['method']): 'get' | 'post' | 'put' | 'delete' {
+  return method === 'GET' ? 'get' : method === 'POST' ? 'post' : method === 'PUT' ? 'put' : 'delete';
+}
+
+function contentOf(body: z.ZodType | readonly string[]): NonNullable<ResponseConfig['content']> {
+  if (body instanceof z.ZodType) return { 'application/json': { schema: body } };
+  return Object.fromEntries(body.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]));
+}
+
+function describeSuccesses(successes: Readonly<Record<number, SuccessDescription>>): Record<string, ResponseConfig> {
+  return mapValues(successes, ({ description, body, headers = {} }) => ({
+    description,
+    headers: headersOf(headers),
+    ...(body === undefined ? {} : { content: contentOf(body) }),
+  }));
+}
+
+function describeErrors(errors: Readonly<Record<number, readonly ErrorCode[]>>): Record<string, ResponseConfig> {
+  return mapValues(errors, (codes, status) => ({
+    description: codes.map((code) => `\`${code}\``).join(', '),
+    headers: headersOf(ERROR_HEADERS[status] ?? {}),
+    content: contentOf(errorShape),
+  }));
+}
+
+/** Headers that come with an error of some status. */
+const ERROR_HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  401: { 'WWW-Authenticate': 'Always `Bearer`.' },
+  503: { 'Retry-After': 'Seconds after which to try again.' },
+};
+
+function headersOf(headers: Readonly<Record<string, string>>) {
+  const all = { 'X-Request-Id': 'Names this request to support.', ...headers };
+  return z.object(mapValues(all, (description) => z.string().describe(description)));
+}
+
+/** Errors that every route of an access rule can answer, and its own. */
+function errorsOf(access: Access, own: Readonly<Record<number, readonly ErrorCode[]>>): Readonly<Record<number, readonly ErrorCode[]>> {
+  const byAccess: Record<number, readonly ErrorCode[]> = { 500: ['internal'], 503: ['internal'] };
+  if (access !== 'public' && access !== 'link') byAccess[401] = ['unauthorized'];
+  if (access !== 'public' && access !== 'link' && access !== 'any_key') byAccess[403] = ['forbidden_scope'];
+  return { ...byAccess, ...own };
+}
+
+function mapValues<Value, Result>(record: Readonly<Record<string, Value>>, map: (value: Value, key: string) => Result): Record<string, Result> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { JOB_STATUSES } from '../../../shared/domain/job-state.ts';
+import { jobErrorCode } from '../../../shared/events/job.ts';
+import { keyMode, scope } from '../../../shared/events/fields.ts';
+import { ERROR_STATUSES, type ErrorCode } from '../errors/api-error.ts';
+
+/** Shapes of answers. They describe and are checked against in tests; clients must tolerate unknown fields (§9). */
+
+const uuid = (description: string) => z.uuid().describe(description);
+const timestamp = (description: string) => z.iso.datetime({ precision: 3 }).describe(description);
+
+export const jobStatus = z.enum(JOB_STATUSES).meta({
+  id: 'JobStatus',
+  description:
+    '`waiting`: the file has not arrived. `queued`: accepted. `processing`: being converted. `finished`: the result can be downloaded. `error`: failed, nothing is charged. `cancelled`. `expired`: the result was removed, or the file never came.',
+});
+
+const uploadResult = z.object({ uploadUrl: z.url().describe('Takes one PUT of the raw file, without an API key. Only in the answer of the creation.') }).meta({ id: 'UploadResult' });
+const exportResult = z
+  .object({ url: z.url().describe('Download link, without an API key.'), urlExpiresAt: timestamp('Until when it works; the same as `expires_at`.') })
+  .meta({ id: 'ExportResult' });
+
+export const taskShape = z
+  .object({
+    name: z.string().describe('Name that the client chose.'),
+    operation: z.enum(['import/upload', 'import/url', 'convert', 'export/url']),
+    status: jobStatus,
+    credits: z.int().min(0).describe('Credits of this task: on the convert task the charge, once there is one.'),
+    result: z.union([uploadResult, exportResult]).optional(),
+    ignored_options: z.array(z.string()).optional().describe('Options that the target format does not know; they had no effect.'),
+  })
+  .meta({ id: 'Task' });
+
+const jobFailure = z
+  .object({ code: jobErrorCode, message: z.string().describe('For people; it may change.'), details: z.record(z.string(), z.unknown()).optional() })
+  .meta({ id: 'JobError', description: 'Why a job failed. `details.reason` and `details.cause` say more. A failed job is never charged.' });
+
+export const jobShape = z
+  .object({
+    id: uuid('Job identifier.'),
+    status: jobStatus,
+    mode: z.literal('single'),
+    tag: z.string().optional().describe('As given at creation; absent when none was.'),
+    testMode: z.boolean().describe('Same value as `test_mode`.'),
+    test_mode: z.boolean().describe('True when a test key created the job.'),
+    credits_estimated: z.int().min(0).describe('Credits held; the job is never charged above it. A test job holds none.'),
+    credits_used: z.int().min(0).optional().describe('The final charge; absent before the end, 0 for a job that did not finish.'),
+    tasks: z.array(taskShape).length(3).optional().describe('Import, convert, export, in this order. In lists only with `include=tasks`.'),
+    createdAt: timestamp('Same value as `created_at`.'),
+    created_at: timestamp('When the job was created.'),
+    expires_at: timestamp('When the result is removed: provisional until the job has finished, then fixed.'),
+    api_key_id: uuid('Key that created the job.'),
+    error: jobFailure.optional().describe('Present when the status is `error`.'),
+  })
+  .meta({ id: 'Job' });
+
+export const jobListShape = z
+  .object({ data: z.array(jobShape), page: z.int().min(1), per_page: z.int().min(1).max(100), total: z.int().min(0).describe('Jobs on all pages.') })
+  .meta({ id: 'JobList' });
+
+export const callerShape = z
+  .object({
+    organization_id: uuid('Organization of the key.'),
+    mode: keyMode.describe('Mode of the key.'),
+    scopes: z.array(scope),
+    credits: z.object({ balance: z.int().describe('Credits that can be spent now: granted, less charged, less held.') }),
+  })
+  .meta({ id: 'Caller' });
+
+export const operationsShape = z
+  .object({
+    data: z.array(
+      z
+        .object({
+          input_format: z.string(),
+          output_format: z.string(),
+          credits_estimated: z.int().min(1).describe('Credits held for such a job; it is never charged above it.'),
+          weight: z.int().min(1).describe('Factor of the price of a conversion-minute.'),
+        })
+        .meta({ id: 'Operation' }),
+    ),
+    options: z.record(z.string(), z.record(z.string(), z.unknown())).describe('JSON Schema of the `options` of a convert task, by `output_format`.'),
+  })
+  .meta({ id: 'OperationList' });
+
+export const healthShape = z.object({ status: z.literal('ok') }).meta({ id: 'Health' });
+
+export const readinessShape = z
+  .object({ status: z.enum(['ready', 'not_ready']), dependencies: z.record(z.string(), z.enum(['ok', 'away'])).describe('State of each dependency, by name.') })
+  .meta({ id: 'Readiness' });
+
+export const errorShape = z
+  .object({
+    error: z.object({
+      code: z.enum(Object.keys(ERROR_STATUSES) as [ErrorCode, ...ErrorCode[]]).describe('Stable.'),
+      message: z.string().describe('For people; it may change.'),
+      details: z.record(z.string(), z.unknown()).optional().describe('Only when it adds something. `issues[]` names each problem of a request by `path` and `message`; `reason` tells cases of one code apart.'),
+      request_id: z.uuid().describe('The same as in `X-Request-Id`.'),
+    }),
+  })
+  .meta({ id: 'Error' });

@@ -1,0 +1,20 @@
+import type { Dependencies } from '../dependencies.ts';
+import { describeApi } from '../openapi/document.ts';
+import { fileRoutes } from './files.ts';
+import { healthRoutes } from './health.ts';
+import { jobRoutes } from './jobs.ts';
+import { callerRoutes } from './me.ts';
+import { publicRoutes } from './public.ts';
+import type { Route } from './route.ts';
+
+/** Every endpoint there is; requests are matched against it, and `/openapi.json` is made from it. */
+export function makeRoutes(deps: Dependencies): readonly Route[] {
+  const routes: readonly Route[] = [
+    ...jobRoutes(deps),
+    ...callerRoutes(deps),
+    ...publicRoutes(() => describeApi(routes, deps.config.publicUrl)),
+    ...fileRoutes(deps),
+    ...healthRoutes(deps),
+  ];
+  return routes;
+}
