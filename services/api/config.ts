@@ -1,0 +1,40 @@
+import { loadSettings, type Environment, type Given } from '../../shared/config/load.ts';
+import type { Settings } from '../../shared/config/settings.ts';
+import { NATS_SETTINGS } from '../../shared/nats/open.ts';
+import { OBJECT_SETTINGS, publicUrlOf } from '../../shared/objects/open-store.ts';
+import { openMasterKey, type MasterKey } from '../../shared/privacy/master-key.ts';
+
+const NAMES = [
+  ...NATS_SETTINGS, ...OBJECT_SETTINGS, 'PRICING_URL', 'LOG_LEVEL', 'DATABASE_URL', 'MASTER_KEY',
+  'UPLOAD_URL_TTL_SECONDS', 'UPLOAD_WINDOW_SECONDS', 'RESULT_TTL_SECONDS', 'MAX_INPUT_BYTES', 'SINGLE_UPLOAD_MAX_BYTES',
+] as const;
+
+/** Settings of the api as they stand in the environment. */
+export type ApiSettings = Settings<(typeof NAMES)[number]> & Given<'NATS_URL' | 'DATABASE_URL' | 'MASTER_KEY'>;
+
+/** What the routes need to know of the settings; durations in ms. */
+export type ApiConfig = {
+  /** Address under which clients reach the service, without `/v1` and without a slash at its end. */
+  readonly publicUrl: string;
+  readonly pricingUrl: string;
+  readonly uploadUrlTtlMs: number;
+  readonly uploadWindowMs: number;
+  readonly resultTtlMs: number;
+  /** Largest file of one PUT: the limit of single uploads, or of all input where that is lower (§8). */
+  readonly uploadBytesMax: number;
+};
+
+/** Reads the settings. Throws `ConfigurationError` with every problem. */
+export function readApiSettings(environment: Environment): { readonly settings: ApiSettings; readonly config: ApiConfig; readonly masterKey: MasterKey } {
+  const settings = loadSettings(environment, NAMES, ['NATS_URL', 'DATABASE_URL', 'MASTER_KEY']);
+  const publicUrl = publicUrlOf(settings);
+  const config: ApiConfig = {
+    publicUrl,
+    pricingUrl: settings.PRICING_URL ?? `${publicUrl}/reference`,
+    uploadUrlTtlMs: settings.UPLOAD_URL_TTL_SECONDS * 1000,
+    uploadWindowMs: settings.UPLOAD_WINDOW_SECONDS * 1000,
+    resultTtlMs: settings.RESULT_TTL_SECONDS * 1000,
+    uploadBytesMax: Math.min(settings.SINGLE_UPLOAD_MAX_BYTES, settings.MAX_INPUT_BYTES),
+  };
+  return { settings, config, masterKey: openMasterKey(settings.MASTER_KEY) };
+}

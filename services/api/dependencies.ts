@@ -1,0 +1,37 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { KeyObject } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { PositionWatch } from '../../projections/position-watch.ts';
+import type { AccountsCopy } from '../../shared/accounts/accounts-copy.ts';
+import type { Clock } from '../../shared/clock/clock.ts';
+import type { Logger } from '../../shared/log/log.ts';
+import type { ObjectStore } from '../../shared/objects/object-store.ts';
+import type { DataKeys } from '../../shared/privacy/data-keys.ts';
+import type { MasterKey } from '../../shared/privacy/master-key.ts';
+import type { EventStore } from '../../shared/store/event-store.ts';
+import type { ApiConfig } from './config.ts';
+import type { LogWatch } from './long-poll/log-watch.ts';
+import type { WaitPlaces } from './long-poll/wait-places.ts';
+import type { LogGuard } from './read-models/log-guard.ts';
+
+/** Everything the routes work with. */
+export type Dependencies = {
+  readonly config: ApiConfig;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly nc: NatsConnection;
+  readonly store: EventStore;
+  readonly objects: ObjectStore;
+  /** Verifies the links of uploads and downloads. */
+  readonly linkKey: KeyObject;
+  readonly accounts: AccountsCopy;
+  readonly dataKeys: DataKeys;
+  readonly masterKey: MasterKey;
+  readonly pool: Pool;
+  readonly positions: PositionWatch;
+  readonly logWatch: LogWatch;
+  readonly logGuard: LogGuard;
+  readonly waitPlaces: WaitPlaces;
+  /** Aborted when the process stops: what waits answers at once. */
+  readonly stopping: AbortSignal;
+};

@@ -1,0 +1,68 @@
+import { watchPositions } from '../../projections/position-watch.ts';
+import { systemClock } from '../../shared/clock/clock.ts';
+import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
+import { createLogger, type Logger } from '../../shared/log/log.ts';
+import { openNats } from '../../shared/nats/open.ts';
+import { fileLinkKey } from '../../shared/objects/links.ts';
+import { openObjectStore } from '../../shared/objects/open-store.ts';
+import { createPool } from '../../shared/postgres/pool.ts';
+import { openKvDataKeys } from '../../shared/privacy/kv-data-keys.ts';
+import { createJetStreamStore } from '../../shared/store/jetstream.ts';
+import { createApp } from './app.ts';
+import { openAccounts } from './accounts.ts';
+import { readApiSettings } from './config.ts';
+import type { Dependencies } from './dependencies.ts';
+import { startServer } from './http/server.ts';
+import { LogWatch } from './long-poll/log-watch.ts';
+import { WaitPlaces } from './long-poll/wait-places.ts';
+import { LogGuard } from './read-models/log-guard.ts';
+
+/** Requests in hand get this long to end at a stop, in ms; those that wait are answered at once. */
+const STOP_GRACE_MS = 1_500;
+
+await runService(() => createLogger('api', readApiSettings(process.env).settings.LOG_LEVEL), startApi);
+
+async function startApi(cleanup: Cleanup, logger: Logger): Promise<void> {
+  const { settings } = readApiSettings(process.env);
+  const stopping = new AbortController();
+  const deps = await openDependencies(cleanup, logger, stopping.signal);
+  const server = await startServer(createApp(deps), settings.PORT);
+  cleanup.add('server', () => {
+    stopping.abort();
+    return server.stop(STOP_GRACE_MS);
+  });
+  logger.info({ port: server.port }, 'listening');
+}
+
+async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: AbortSignal): Promise<Dependencies> {
+  const { settings, config, masterKey } = readApiSettings(process.env);
+  const nc = await openNats(settings, 'api', cleanup, logger);
+  const logWatch = await LogWatch.start(nc, logger);
+  cleanup.add('log watch', () => logWatch.stop());
+  const accounts = await openAccounts(nc, settings.DATA_DIR, logger);
+  cleanup.add('accounts', () => accounts.stop());
+  const pool = createPool(settings.DATABASE_URL, logger, 'api');
+  cleanup.add('postgres', () => pool.end());
+  const positions = watchPositions(nc, pool);
+  cleanup.add('position watch', () => positions.stop());
+  const logGuard = await LogGuard.start(nc, pool, logger);
+  cleanup.add('log guard', () => logGuard.stop());
+  return {
+    config,
+    clock: systemClock,
+    logger,
+    nc,
+    store: createJetStreamStore(nc),
+    objects: await openObjectStore(settings, masterKey),
+    linkKey: fileLinkKey(masterKey),
+    accounts,
+    dataKeys: await openKvDataKeys(nc, masterKey),
+    masterKey,
+    pool,
+    positions,
+    logWatch,
+    logGuard,
+    waitPlaces: new WaitPlaces(),
+    stopping,
+  };
+}
