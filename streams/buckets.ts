@@ -15,7 +15,6 @@ function bucket(name: string): StreamDefinition['config'] {
     discard: 'new',
     max_msgs_per_subject: 1,
     max_msg_size: KEY_BYTES_MAX,
-    // A destroyed key must be gone: a purge replaces it, and only by that.
     allow_rollup_hdrs: true,
     deny_delete: true,
     deny_purge: false,
@@ -28,7 +27,8 @@ export const keys: StreamDefinition = {
   name: 'KV_KEYS',
   owner: 'api',
   description: 'Wrapped data keys',
-  config: { ...bucket('KEYS'), max_age: 0, duplicate_window: nanos(120_000) },
+  // A destroyed key must be gone from the disk too: a purge only unlinks it, a delete writes over it.
+  config: { ...bucket('KEYS'), deny_delete: false, max_age: 0, duplicate_window: nanos(120_000) },
 };
 
 /** Which instance of a single-active reader is at work. */

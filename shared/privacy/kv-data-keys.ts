@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
-import { jetstream, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
+import { jetstream, JetStreamApiCodes, JetStreamApiError, type StreamAPI } from '@nats-io/jetstream';
 import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { systemClock, type Clock } from '../clock/clock.ts';
@@ -12,6 +12,10 @@ import { unwrapKey, wrapKey } from './wrap.ts';
 
 /** KV bucket of the wrapped data keys. */
 export const KEYS_BUCKET = 'KEYS';
+/** Stream in which the server keeps the bucket. */
+const KEYS_STREAM = `KV_${KEYS_BUCKET}`;
+/** The server's code for a message that is not there. */
+const CODE_NO_SUCH_MESSAGE = 10043;
 
 /** How long a process may use a key without asking again, and so how long a destroyed one may live on elsewhere, in ms. */
 export const DATA_KEY_CACHE_MS = 5_000;
@@ -31,8 +35,10 @@ const MASTER_KEY_CHECK = 'master.check';
 export async function openKvDataKeys(connection: NatsConnection, masterKey: MasterKey, clock: Clock = systemClock): Promise<DataKeys> {
   return await reaching(async () => {
     // Without allow_direct every read asks the stream's leader: a follower may not have a key yet that was just made.
-    const bucket = await new Kvm(jetstream(connection, { timeout: KV_TIMEOUT_MS })).open(KEYS_BUCKET);
-    const keys = new KvDataKeys(bucket, masterKey, clock);
+    const client = jetstream(connection, { timeout: KV_TIMEOUT_MS });
+    const bucket = await new Kvm(client).open(KEYS_BUCKET);
+    const manager = await client.jetstreamManager(false);
+    const keys = new KvDataKeys(bucket, manager.streams, masterKey, clock);
     await keys.checkMasterKey();
     return keys;
   });
@@ -40,11 +46,13 @@ export async function openKvDataKeys(connection: NatsConnection, masterKey: Mast
 
 class KvDataKeys implements DataKeys {
   readonly #bucket: KV;
+  readonly #streams: StreamAPI;
   readonly #masterKey: MasterKey;
   readonly #cache: ExpiringCache<KeyObject>;
 
-  constructor(bucket: KV, masterKey: MasterKey, clock: Clock) {
+  constructor(bucket: KV, streams: StreamAPI, masterKey: MasterKey, clock: Clock) {
     this.#bucket = bucket;
+    this.#streams = streams;
     this.#masterKey = masterKey;
     this.#cache = new ExpiringCache({ entriesMax: CACHED_KEYS_MAX, keepMs: DATA_KEY_CACHE_MS }, clock);
   }
@@ -72,8 +80,22 @@ class KvDataKeys implements DataKeys {
 
   async destroy(name: DataKeyName): Promise<void> {
     this.#cache.delete(name);
-    // A purge replaces the key and all its history by a marker; the marker keeps the key from being made again.
-    await reaching(() => this.#bucket.purge(name));
+    await reaching(async () => {
+      const entry = await this.#bucket.get(name);
+      if (entry?.operation === 'PUT') await this.#eraseFromDisk(entry.revision);
+      // The marker that a purge leaves keeps the key from being made again.
+      await this.#bucket.purge(name);
+    });
+  }
+
+  /** The server writes random bytes over it; a purge alone leaves the bytes on disk until the block is rewritten. */
+  async #eraseFromDisk(revision: number): Promise<void> {
+    try {
+      await this.#streams.deleteMessage(KEYS_STREAM, revision, true);
+    } catch (error) {
+      // Another process destroyed it at the same moment.
+      if (!(error instanceof JetStreamApiError) || error.code !== CODE_NO_SUCH_MESSAGE) throw error;
+    }
   }
 
   async #createStored(name: string): Promise<KeyObject> {

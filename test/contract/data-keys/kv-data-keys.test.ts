@@ -1,4 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { expect } from 'chai';
@@ -10,6 +13,7 @@ import { DATA_KEY_CACHE_MS, KEYS_BUCKET, openKvDataKeys } from '../../../shared/
 import { openMasterKey } from '../../../shared/privacy/master-key.ts';
 import { expectFailure } from '../../support/expect-failure.ts';
 import { startNats, type TestNats } from '../../support/servers.ts';
+import { keys as keysDefinition } from '../../../streams/buckets.ts';
 import { describeDataKeys } from './data-keys-contract.ts';
 
 describe('data keys in the KEYS bucket', () => {
@@ -21,7 +25,7 @@ describe('data keys in the KEYS bucket', () => {
   before(async () => {
     nats = await startNats();
     connection = await connectNats({ url: nats.url, name: 'test', logger: createLogger('test', 'silent') });
-    await new Kvm(connection).create(KEYS_BUCKET, { history: 1 });
+    await (await jetstreamManager(connection)).streams.add({ name: keysDefinition.name, ...keysDefinition.config });
     keys = await openKvDataKeys(connection, masterKey, clock);
   });
   after(async () => {
@@ -42,6 +46,17 @@ describe('data keys in the KEYS bucket', () => {
     const history: string[] = [];
     for await (const entry of await bucket.history({ key: name })) history.push(`${entry.operation}:${entry.string()}`);
     expect(history).to.deep.equal(['PURGE:']);
+  });
+
+  it('leaves no byte of a destroyed key on the disk, also when two processes destroy it at once', async () => {
+    const name = jobKeyName(randomUUID());
+    const elsewhere = await openKvDataKeys(connection, masterKey, clock);
+    await keys.create(name);
+    const bucket = await new Kvm(connection).open(KEYS_BUCKET);
+    const ciphertext = (await bucket.get(name))?.string().split('.').at(-1) ?? '';
+    expect(await isOnDisk(nats.folder, ciphertext)).to.equal(true);
+    await Promise.all([keys.destroy(name), elsewhere.destroy(name)]);
+    expect(await isOnDisk(nats.folder, ciphertext)).to.equal(false);
   });
 
   it('lets a key that another process destroyed live for the cache time and no longer', async () => {
@@ -82,6 +97,14 @@ describe('data keys in the KEYS bucket', () => {
     expect((await keys.get(name))?.equals(key)).to.equal(true);
   });
 });
+
+/** Whether any file below the folder contains the text. */
+async function isOnDisk(folder: string, text: string): Promise<boolean> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const contents = await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name))));
+  return contents.some((content) => content.includes(text));
+}
 
 /** Attempts of a call on a server that is just coming back; each waits for the client's own time limit. */
 const ATTEMPTS_MAX = 5;
