@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 
@@ -19,7 +19,10 @@ export interface DataLock {
  */
 export function lockDataFolder(folder: string): DataLock {
   const pidFile = join(folder, 'lock.pid');
-  const database = new Database(join(folder, 'lock.sqlite'), { timeout: 0 });
+  const lockFile = join(folder, 'lock.sqlite');
+  // Made here so that nobody else may open, and by that hold, the lock.
+  closeSync(openSync(lockFile, 'a', 0o600));
+  const database = new Database(lockFile, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {
@@ -27,7 +30,7 @@ export function lockDataFolder(folder: string): DataLock {
     if (!(error instanceof Database.SqliteError) || !error.code.startsWith('SQLITE_BUSY')) throw error;
     throw new DataFolderInUse(`${folder} is in use by ${describeHolder(pidFile)}. Stop that one first, or choose another DATA_DIR.`);
   }
-  writeFileSync(pidFile, `${process.pid}\n`);
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   return { release: () => database.close() };
 }
 

@@ -96,9 +96,8 @@ function urlOf(credentials: NatsCredentials, port: number): string {
 
 function renderConfiguration(options: NatsServerOptions, portsFolder: string): string {
   const { folder, credentials, cluster } = options;
-  // The configuration language takes JSON strings; -1 is its word for "any free port".
-  const text = (value: string): string => JSON.stringify(value);
   return [
+    // -1 is its word for "any free port".
     `server_name: ${text(options.serverName ?? 'standalone')}`,
     `listen: "127.0.0.1:${options.port || -1}"`,
     `http: "127.0.0.1:${options.monitorPort || -1}"`,
@@ -120,13 +119,18 @@ function renderCluster(cluster: NatsCluster): string {
   return `cluster { name: ${JSON.stringify(cluster.name)}, listen: "127.0.0.1:${cluster.port}", routes: [${routes}] }`;
 }
 
+/** The configuration language takes JSON strings. */
+function text(value: string): string {
+  return JSON.stringify(value);
+}
+
 async function readPorts(folder: string): Promise<Pick<NatsServer, 'port' | 'monitorPort' | 'monitorUrl'> | undefined> {
   const file = (await readdir(folder)).find((name) => name.endsWith('.ports'));
   if (file === undefined) return undefined;
-  const text = await readFile(join(folder, file), 'utf8');
+  const contents = await readFile(join(folder, file), 'utf8');
   // The server writes the file in place, so a first look may find a part of it.
-  if (!text.trimEnd().endsWith('}')) return undefined;
-  const ports = portsFileSchema.parse(JSON.parse(text));
+  if (!contents.trimEnd().endsWith('}')) return undefined;
+  const ports = portsFileSchema.parse(JSON.parse(contents));
   const [nats, monitoring] = [ports.nats[0], ports.monitoring[0]];
   if (nats === undefined || monitoring === undefined) return undefined;
   return { port: Number(new URL(nats).port), monitorPort: Number(new URL(monitoring).port), monitorUrl: monitoring };

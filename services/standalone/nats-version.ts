@@ -36,7 +36,8 @@ export async function searchNatsServer(configured: string | undefined): Promise<
       ? [findTool('nats-server', configured)]
       : [findTool('nats-server'), findTool('nats-server', join(toolsFolder(), 'nats-server'))];
   const refused: FoundNatsServer[] = [];
-  for (const path of new Set(paths.filter((path) => path !== undefined))) {
+  for (const path of new Set(paths)) {
+    if (path === undefined) continue;
     const found = await inspectNatsServer(path);
     if (found.isNewEnough) return { use: found, refused };
     refused.push(found);

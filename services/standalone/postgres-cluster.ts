@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Identity } from './processes.ts';
+import { tieCommand, type Identity } from './processes.ts';
 
 /** initdb takes under a second; a slow disk may take a minute. */
 const INITDB_LIMIT_MS = 120_000;
@@ -37,7 +37,8 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
       await chown(passwordFile, options.identity.uid, options.identity.gid);
     }
     const args = ['-D', unfinished, '-U', options.user, '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8', '--locale=C', '--lc-messages=C'];
-    await execute(options.initdb, args, { ...options.identity, cwd: unfinished, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, timeout: INITDB_LIMIT_MS });
+    const tied = tieCommand(options.initdb, args, { onParentDeath: 'SIGTERM', identity: options.identity });
+    await execute(tied.command, tied.args, { ...tied.identity, cwd: unfinished, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, timeout: INITDB_LIMIT_MS });
     await rename(unfinished, options.data);
   } catch (error) {
     const words = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Identity } from './processes.ts';
+import { canWalkAnywhere, type Identity } from './processes.ts';
 
 /** Postgres refuses to run as root; these are the users that are there for such cases, best first. */
 const ORDINARY_USERS = ['postgres', 'nobody'];
@@ -8,11 +8,25 @@ const ORDINARY_USERS = ['postgres', 'nobody'];
 const SEARCH = { owner: 0o100, group: 0o010, others: 0o001 };
 
 /**
- * As whom Postgres runs: undefined for "as ourselves", which only root may not.
- * @throws Error when root finds no ordinary user.
+ * As whom Postgres runs, so that it gets to `paths`: undefined for "as ourselves", which only root may not.
+ * @throws Error that says what to do when root finds no ordinary user, or none that gets there.
  */
-export async function choosePostgresIdentity(): Promise<Identity | undefined> {
+export async function choosePostgresIdentity(paths: readonly string[]): Promise<Identity | undefined> {
   if (process.getuid?.() !== 0) return undefined;
+  const identity = await findOrdinaryUser();
+  for (const path of paths) {
+    const closed = await findClosedFolder(path, identity);
+    if (closed === undefined) continue;
+    if (paths.every((each) => canWalkAnywhere(dirname(each), identity))) return { ...identity, walksAnywhere: true };
+    throw new Error(
+      `Postgres does not run as root, and the user it runs as instead (uid ${identity.uid}) may not enter ${closed} on the way to ${path}. ` +
+        'Start as an ordinary user, or move project and DATA_DIR to a folder that everybody may enter, or set DATABASE_URL to a Postgres of your own.',
+    );
+  }
+  return identity;
+}
+
+async function findOrdinaryUser(): Promise<Identity> {
   const lines = (await readFile('/etc/passwd', 'utf8')).split('\n');
   for (const user of ORDINARY_USERS) {
     const [, , uid, gid] = lines.find((line) => line.startsWith(`${user}:`))?.split(':') ?? [];

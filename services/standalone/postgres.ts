@@ -6,7 +6,7 @@ import { findFreePort } from './free-port.ts';
 import { endOrphan } from './orphan.ts';
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
 import { createCluster } from './postgres-cluster.ts';
-import { choosePostgresIdentity, findClosedFolder } from './postgres-identity.ts';
+import { choosePostgresIdentity } from './postgres-identity.ts';
 import { spawnTied, waitFor, type Identity } from './processes.ts';
 import { runOf, type ServerRun } from './server-run.ts';
 import { keepTail } from './text-tail.ts';
@@ -58,10 +58,9 @@ export interface PostgresServer extends ServerRun {
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const binaries = await findPostgresBinaries();
-  const identity = await choosePostgresIdentity();
   await mkdir(options.folder, { recursive: true, mode: 0o711 });
-  if (identity !== undefined) await checkTheWay([join(options.folder, 'data'), binaries.postgres], identity);
   const data = join(options.folder, 'data');
+  const identity = await choosePostgresIdentity([data, binaries.postgres]);
   if (!existsSync(join(data, 'PG_VERSION'))) await createCluster({ initdb: binaries.initdb, data, identity, user: options.user, password: options.password });
   const orphan = await endOrphan({ pidFile: join(data, 'postmaster.pid'), mark: data, stopSignal: 'SIGINT' });
   // What the file names is no Postgres of ours: Postgres would only see that the number is taken, and refuse.
@@ -131,15 +130,4 @@ function isWrongPassword(error: unknown): boolean {
 
 function urlOf(options: PostgresOptions, port: number, database: string): string {
   return `postgres://${encodeURIComponent(options.user)}:${encodeURIComponent(options.password)}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
-}
-
-async function checkTheWay(paths: readonly string[], identity: Identity): Promise<void> {
-  for (const path of paths) {
-    const closed = await findClosedFolder(path, identity);
-    if (closed === undefined) continue;
-    throw new Error(
-      `Postgres does not run as root, and the user it runs as instead (uid ${identity.uid}) may not enter ${closed} on the way to ${path}. ` +
-        'Start as an ordinary user, or move project and DATA_DIR to a folder that everybody may enter, or set DATABASE_URL to a Postgres of your own.',
-    );
-  }
 }

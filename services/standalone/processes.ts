@@ -10,7 +10,12 @@ const POLL_MS = 15;
 export interface Identity {
   readonly uid: number;
   readonly gid: number;
+  /** Lets it walk through folders that are closed to it, such as root's home; only root can give that, with setpriv. */
+  readonly walksAnywhere?: boolean;
 }
+
+/** The one capability that walks through closed folders; the program keeps no other power of root's. */
+const WALK_ANYWHERE = ['--securebits', '+no_setuid_fixup', '--inh-caps', '+dac_read_search', '--ambient-caps', '+dac_read_search'];
 
 /** How a child is tied to us: the signal it gets from the kernel when we die, and as whom it runs. */
 export interface Tie {
@@ -23,11 +28,30 @@ export interface Tie {
  * in order) that does not outlive us even when we are killed, where `setpriv` offers that (Linux).
  */
 export function spawnTied(program: string, args: readonly string[], tie: Tie, options: SpawnOptions): ChildProcess {
+  const tied = tieCommand(program, args, tie);
+  return spawn(tied.command, tied.args, { ...options, ...tied.identity, detached: true });
+}
+
+/** A command that is tied, for callers that start it in their own way; `identity` is what is left for Node to do. */
+export interface TiedCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly identity: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+/** The command that runs a program as `tie` says. */
+export function tieCommand(program: string, args: readonly string[], tie: Tie): TiedCommand {
   const setpriv = findSetpriv();
   const { identity } = tie;
-  if (setpriv === undefined) return spawn(program, args, { ...options, ...identity, detached: true });
-  const drop = identity === undefined ? [] : ['--reuid', `${identity.uid}`, '--regid', `${identity.gid}`, '--clear-groups'];
-  return spawn(setpriv, [...drop, '--pdeathsig', tie.onParentDeath.slice('SIG'.length), '--', program, ...args], { ...options, detached: true });
+  if (setpriv === undefined) return { command: program, args, identity: identity === undefined ? undefined : { uid: identity.uid, gid: identity.gid } };
+  const drop = identity === undefined ? [] : ['--reuid', `${identity.uid}`, '--regid', `${identity.gid}`, '--clear-groups', ...(identity.walksAnywhere === true ? WALK_ANYWHERE : [])];
+  return { command: setpriv, args: [...drop, '--pdeathsig', tie.onParentDeath.slice('SIG'.length), '--', program, ...args], identity: undefined };
+}
+
+/** True when root can let a program of that identity walk through the closed folders on the way to `path`. */
+export function canWalkAnywhere(path: string, identity: Identity): boolean {
+  const tied = tieCommand('test', ['-e', path], { onParentDeath: 'SIGTERM', identity: { ...identity, walksAnywhere: true } });
+  return tied.identity === undefined && spawnSync(tied.command, tied.args, { stdio: 'ignore', cwd: '/' }).status === 0;
 }
 
 let setprivPath: string | undefined | null = null;

@@ -41,8 +41,13 @@ export function runEdition(environment: Environment, services: readonly ServiceP
   process.stderr.on('error', () => undefined);
 
   const started = (async (): Promise<void> => {
-    const onBadConfiguration = (service: string): void => void end(`${service} refuses its configuration, see above`, EXIT_BAD_CONFIGURATION);
-    await startEdition(readStandaloneConfig(environment), { progress, services, stopping: stopping.signal, onStop: (undo) => void undoes.push(undo), onBadConfiguration });
+    await startEdition(readStandaloneConfig(environment), {
+      progress,
+      services,
+      stopping: stopping.signal,
+      onStop: (undo) => void undoes.push(undo),
+      onBadConfiguration: (service) => void end(`${service} refuses its configuration, see above`, EXIT_BAD_CONFIGURATION),
+    });
   })();
   started.catch((error: unknown) => {
     if (stopping.signal.aborted) return;

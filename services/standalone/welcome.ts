@@ -22,7 +22,6 @@ function composeExample(demoFile: string, publicUrl: string): string[] {
     'my-conversion': { operation: 'convert', input: 'my-file', input_format: 'jpg', output_format: 'webp' },
     'my-result': { operation: 'export/url', input: 'my-conversion' },
   };
-  const pick = (path: string): string => `node -pe 'JSON.parse(require("fs").readFileSync(0)).${path}'`;
   return [
     `  KEY=$(${pick('live_key')} < '${demoFile}')`,
     `  curl -s ${publicUrl}/v1/jobs -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
@@ -31,4 +30,9 @@ function composeExample(demoFile: string, publicUrl: string): string[] {
     `  curl -s "${publicUrl}/v1/jobs/$(${pick('id')} < job.json)?wait=25" -H "Authorization: Bearer $KEY" > done.json`,
     `  curl -s -o photo.webp "$(${pick('tasks[2].result.url')} < done.json)"`,
   ];
+}
+
+/** The words of a shell that read one value out of the JSON on stdin. */
+function pick(path: string): string {
+  return `node -pe 'JSON.parse(require("fs").readFileSync(0)).${path}'`;
 }

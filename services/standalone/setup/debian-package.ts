@@ -14,7 +14,7 @@ const UNPACK_LIMIT_MS = 30_000;
 /** A mirror that does not answer for so long is away. */
 const MIRROR_TIMEOUT_SECONDS = 10;
 /** Names that a machine may have for its own suite besides the code name. */
-const MOVING_SUITES = ['stable', 'oldstable', 'testing', 'unstable', 'sid'];
+const MOVING_SUITES = new Set(['stable', 'oldstable', 'testing', 'unstable', 'sid']);
 
 /** A program inside a Debian package. `suite` undefined means the suite of this machine. */
 export interface WantedPackage {
@@ -59,7 +59,7 @@ async function readOwnSuite(): Promise<string | undefined> {
 
 /** Archives of the distribution itself: not its security updates, nor those of other makers. */
 function isMainArchive(source: AptSource, ownSuite: string | undefined): boolean {
-  const isOwn = source.suites.some((suite) => suite === ownSuite || MOVING_SUITES.includes(suite));
+  const isOwn = source.suites.some((suite) => suite === ownSuite || MOVING_SUITES.has(suite));
   return isOwn && source.components.includes('main') && !source.uri.startsWith('cdrom:');
 }
 
@@ -82,6 +82,8 @@ async function prepareApt(work: string, archives: readonly AptSource[], suite: s
       'Debug::NoLocking "1";',
       'Acquire::Languages "none";',
       'Acquire::Retries "0";',
+      // Without it a mirror that is away is only a warning, and the package merely seems not to exist.
+      'APT::Update::Error-Mode "any";',
       `Acquire::http::Timeout "${MIRROR_TIMEOUT_SECONDS}";`,
       `Acquire::https::Timeout "${MIRROR_TIMEOUT_SECONDS}";`,
       // What the machine does after its own updates is not meant for ours, and may need root.

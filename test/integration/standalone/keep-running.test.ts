@@ -1,12 +1,13 @@
 import { expect } from 'chai';
+import { EventEmitter, once } from 'node:events';
 import { chooseRestartPause, keepRunning } from '../../../services/standalone/keep-running.ts';
 import type { RunEnd, ServerRun } from '../../../services/standalone/server-run.ts';
 
 /** A run that ends when it is told to. */
 function makeRun(): ServerRun & { end(code: number): void } {
-  let settle: (end: RunEnd) => void = () => undefined;
-  const exited = new Promise<RunEnd>((resolve) => (settle = resolve));
-  const end = (code: number): void => settle({ code, description: `exit code ${code}` });
+  const ends = new EventEmitter<{ end: [RunEnd] }>();
+  const exited = new Promise<RunEnd>((resolve) => void ends.once('end', resolve));
+  const end = (code: number): void => void ends.emit('end', { code, description: `exit code ${code}` });
   return { pid: 1, exited, end, stop: async () => end(0), kill: async () => end(137) };
 }
 
@@ -21,12 +22,12 @@ describe('keeping a process running', () => {
     const third = makeRun();
     const launches: (() => Promise<ReturnType<typeof makeRun>>)[] = [async () => first, () => Promise.reject(new Error('not yet')), async () => third];
     const lines: string[] = [];
-    let started: () => void = () => undefined;
-    const again = new Promise<void>((resolve) => (started = resolve));
+    const events = new EventEmitter();
+    const again = once(events, 'all launched');
     const launch = async (): Promise<ReturnType<typeof makeRun>> => {
       const next = launches.shift();
       if (next === undefined) throw new Error('too many launches');
-      if (launches.length === 0) started();
+      if (launches.length === 0) events.emit('all launched');
       return next();
     };
     const kept = await keepRunning({ name: 'thing', launch, say: (line) => lines.push(line) });
