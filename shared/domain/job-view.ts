@@ -46,11 +46,16 @@ export type JobView = {
   readonly error?: { readonly code: string; readonly message: string; readonly details?: Readonly<Record<string, unknown>> };
 };
 
+/** When the job becomes expired by the clock alone: the result's time is over, or the upload window (D39). */
+export function turnsExpiredAt(job: LiveJob): string | undefined {
+  if (job.status === 'finished') return job.finish?.expires_at;
+  return job.status === 'waiting' && job.created.import === 'upload' ? job.created.upload_deadline_at : undefined;
+}
+
 /** The job as it stands at `now`: a passed deadline counts although its event may still be on its way (D39). */
 export function jobAt(job: LiveJob, now: string): LiveJob {
-  const resultOver = job.status === 'finished' && job.finish !== undefined && job.finish.expires_at <= now;
-  const windowOver = job.status === 'waiting' && job.created.import === 'upload' && job.created.upload_deadline_at <= now;
-  return resultOver || windowOver ? { ...job, status: 'expired' } : job;
+  const over = turnsExpiredAt(job);
+  return over !== undefined && over <= now ? { ...job, status: 'expired' } : job;
 }
 
 /** When the result is removed, or would be (D9). */

@@ -1,0 +1,49 @@
+import { JetStreamApiCodes, JetStreamApiError, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { hashOf } from '../shared/events/envelope.ts';
+import { toTransient } from '../shared/nats/transient.ts';
+
+/** A place in the log that was read. */
+export type LogPlace = { readonly stream: string; readonly position: number; readonly eventHash: string | undefined };
+
+/** What the stream is now: when it was created, and its last position. */
+export type StreamState = { readonly created: string; readonly lastPosition: number };
+
+/** Looks at the log through its leader. */
+export type LogCheck = {
+  /** State of a stream; throws `TransientError`. */
+  readonly readState: (stream: string) => Promise<StreamState>;
+  /**
+   * True when the event at this place is still the one that was read. False when an old store was put back, so that
+   * what was read is missing or another event lies there (D96). Throws `TransientError` when the log is away.
+   */
+  readonly stillHolds: (place: LogPlace) => Promise<boolean>;
+};
+
+/** A check over this connection. */
+export async function openLogCheck(nc: NatsConnection): Promise<LogCheck> {
+  const manager = await jetstreamManager(nc, { checkAPI: false });
+  return {
+    readState: async (stream) => readStreamState(manager, stream),
+    stillHolds: async (place) => place.position === 0 || (await readHash(manager, place)) === place.eventHash,
+  };
+}
+
+async function readStreamState(manager: JetStreamManager, stream: string): Promise<StreamState> {
+  try {
+    const { created, state } = await manager.streams.info(stream);
+    return { created, lastPosition: state.last_seq };
+  } catch (error) {
+    throw toTransient(error);
+  }
+}
+
+async function readHash(manager: JetStreamManager, place: LogPlace): Promise<string | undefined> {
+  try {
+    const message = await manager.streams.getMessage(place.stream, { seq: place.position });
+    return message === null ? undefined : hashOf(message.data);
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.NoMessageFound) return undefined;
+    throw toTransient(error);
+  }
+}

@@ -1,0 +1,31 @@
+import type { ClientBase } from 'pg';
+import type { StoredEvent } from '../shared/events/envelope.ts';
+import { creditsProjection } from './credits/projection.ts';
+import { jobsProjection } from './jobs/projection.ts';
+
+/** A read model: which stream it folds, and how its table follows. */
+export type Projection = {
+  readonly name: ProjectionName;
+  readonly stream: string;
+  /** The table behind the view of the projection's name. */
+  readonly table: string;
+  /** Column that names a row. */
+  readonly key: string;
+  /**
+   * Applies events in order to `table` (this projection's, or one of the same shape), inside the caller's transaction.
+   * An event that a row has seen before changes nothing. Throws `Defect` on what does not follow.
+   */
+  readonly apply: (client: ClientBase, table: string, events: readonly StoredEvent[]) => Promise<void>;
+};
+
+/** Names of the read models. */
+export const PROJECTION_NAMES = ['jobs', 'credits'] as const;
+export type ProjectionName = (typeof PROJECTION_NAMES)[number];
+
+/** Every read model there is. */
+export const PROJECTIONS: Readonly<Record<ProjectionName, Projection>> = { jobs: jobsProjection, credits: creditsProjection };
+
+/** Core NATS subject on which a projection tells each position that it has committed. */
+export function projectedSubject(name: ProjectionName | '*'): string {
+  return `projected.${name}`;
+}
