@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Defect } from '../../errors/errors.ts';
 import type { ObjectRecord } from '../object-store.ts';
 import type { ByteRange } from '../range.ts';
-import { copyBody, READ_CHUNK_BYTES } from './copy-body.ts';
+import { READ_CHUNK_BYTES } from './copy-body.ts';
 import { readTrailer } from './trailer.ts';
 
 /** A stored file and what its end says of it. It stays readable when it is removed meanwhile. */
@@ -35,8 +36,12 @@ export function readContent({ file, record }: OpenFile, range?: ByteRange): Read
 export async function fillNewFile(path: string, { file, record }: OpenFile): Promise<void> {
   const target = await open(path, 'wx');
   try {
-    const copied = await copyBody(contentBytes(file, record.size_bytes), target, { maxBytes: record.size_bytes });
-    if (copied.sha256 !== record.sha256) throw new Defect('a stored file is damaged: its content does not fit its hash');
+    const sha256 = createHash('sha256');
+    for await (const chunk of contentBytes(file, record.size_bytes)) {
+      sha256.update(chunk);
+      await target.writeFile(chunk);
+    }
+    if (sha256.digest('hex') !== record.sha256) throw new Defect('a stored file is damaged: its content does not fit its hash');
   } catch (error) {
     await rm(path, { force: true });
     throw error;
