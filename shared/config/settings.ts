@@ -40,6 +40,7 @@ export const SETTINGS = {
   UPLOAD_WINDOW_SECONDS: seconds.default(7200).describe('After this time a job whose file was never uploaded expires (§3).'),
   HOLD_RELEASE_SECONDS: seconds.default(120).describe('Credits that are held for a job which is not created within this time are released; the api has half of it to create the job.'),
   RESULT_TTL_SECONDS: seconds.default(86_400).describe('How long a result is kept (§3).'),
+  CLEAN_AGAIN_SECONDS: seconds.default(7200).describe('A job that ended is cleaned once more after this time, for files that were still being written when it ended. Longer than any upload or conversion.'),
   MAX_INPUT_BYTES: atLeast(1, 2 ** 40).default(1024 * MIB).describe('Largest input file (§8).'),
   SINGLE_UPLOAD_MAX_BYTES: atLeast(1, 2 ** 40).default(100 * MIB).describe('Largest file of one single upload (§8).'),
   CONVERTER_SLOTS: atLeast(1, 256).default(2).describe('Conversions that one converter runs at once.'),

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { normalizeFormat } from '../../shared/domain/formats.ts';
+import { Defect } from '../../shared/errors/errors.ts';
+import type { EventData } from '../../shared/events/registry.ts';
+import { sourceKey, type ObjectKey } from '../../shared/objects/keys.ts';
+import type { ObjectHead, ObjectStore } from '../../shared/objects/object-store.ts';
+import { matchesDeclared, SNIFF_BYTES } from '../../shared/objects/sniff.ts';
+
+type JobError = EventData<'job.failed'>['error'];
+
+/** What the file of a job turned out to be. */
+export type Inspection =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'good'; readonly source: EventData<'job.source_received'> }
+  | { readonly kind: 'bad'; readonly error: JobError };
+
+/** What the file must be: of this format, and no longer than `maxBytes`. */
+export type SourceTerms = { readonly inputFormat: string; readonly maxBytes: number };
+
+/**
+ * Looks at the source of a job, cheapest check first: is it there, has it a right size, does it begin as its format
+ * does; only then is all of it hashed. Every read names the entity tag of the first look, so that all of them see one
+ * file. Throws `ObjectNotFoundError` and `ObjectChangedError` when it is gone or replaced meanwhile, `TransientError`.
+ */
+export async function inspectSource(objects: ObjectStore, jobId: string, terms: SourceTerms): Promise<Inspection> {
+  const key = sourceKey(jobId);
+  const head = await objects.head(key);
+  if (!head) return { kind: 'absent' };
+  if (head.size_bytes === 0) return bad({ code: 'internal', reason: 'system_error', cause: 'empty_file' });
+  if (head.size_bytes > terms.maxBytes) return bad({ code: 'file_too_large', max_bytes: terms.maxBytes });
+  const format = normalizeFormat(terms.inputFormat);
+  if (!format) throw new Defect(`the catalogue has no format ${terms.inputFormat}`);
+  const start = await readStart(objects, key, head);
+  if (!matchesDeclared(start, format)) return bad({ code: 'internal', reason: 'system_error', cause: 'not_what_it_claims' });
+  return { kind: 'good', source: { size_bytes: head.size_bytes, sha256: await hashAll(objects, key, head), etag: head.etag } };
+}
+
+async function readStart(objects: ObjectStore, key: ObjectKey, head: ObjectHead): Promise<Buffer> {
+  const end = Math.min(SNIFF_BYTES, head.size_bytes) - 1;
+  const chunks: Buffer[] = [];
+  for await (const chunk of await objects.read(key, { ifMatch: head.etag, range: { start: 0, end } })) chunks.push(toBuffer(chunk));
+  return Buffer.concat(chunks);
+}
+
+async function hashAll(objects: ObjectStore, key: ObjectKey, head: ObjectHead): Promise<string> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  for await (const chunk of await objects.read(key, { ifMatch: head.etag })) {
+    const bytes = toBuffer(chunk);
+    hash.update(bytes);
+    sizeBytes += bytes.length;
+  }
+  if (sizeBytes !== head.size_bytes) throw new Defect('the object store gave another number of bytes than it named');
+  return hash.digest('hex');
+}
+
+/** A `Readable` promises nothing about its chunks; those of an object store are bytes. */
+function toBuffer(chunk: unknown): Buffer {
+  if (chunk instanceof Uint8Array) return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  throw new Defect('an object was read as something else than bytes');
+}
+
+function bad(error: JobError): Inspection {
+  return { kind: 'bad', error };
+}

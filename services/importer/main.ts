@@ -1,0 +1,32 @@
+import { systemClock } from '../../shared/clock/clock.ts';
+import { loadSettings } from '../../shared/config/load.ts';
+import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
+import { createLogger, type Logger } from '../../shared/log/log.ts';
+import { NATS_SETTINGS, openNats } from '../../shared/nats/open.ts';
+import { OBJECT_SETTINGS, openObjectStore } from '../../shared/objects/open-store.ts';
+import { openKvDataKeys } from '../../shared/privacy/kv-data-keys.ts';
+import { openMasterKey } from '../../shared/privacy/master-key.ts';
+import { createJetStreamStore } from '../../shared/store/jetstream.ts';
+import { startImporter } from './importer.ts';
+
+const loadConfig = () =>
+  loadSettings(process.env, [...NATS_SETTINGS, ...OBJECT_SETTINGS, 'MASTER_KEY', 'LOG_LEVEL', 'SINGLE_UPLOAD_MAX_BYTES', 'CLEAN_AGAIN_SECONDS'], ['NATS_URL', 'MASTER_KEY']);
+
+await runService(() => createLogger('importer', loadConfig().LOG_LEVEL), start);
+
+async function start(cleanup: Cleanup, logger: Logger): Promise<void> {
+  const config = loadConfig();
+  const masterKey = openMasterKey(config.MASTER_KEY);
+  const nc = await openNats(config, 'importer', cleanup, logger);
+  const context = {
+    nc,
+    store: createJetStreamStore(nc),
+    objects: await openObjectStore(config, masterKey),
+    dataKeys: await openKvDataKeys(nc, masterKey),
+    clock: systemClock,
+    logger,
+    singleUploadBytesMax: config.SINGLE_UPLOAD_MAX_BYTES,
+    cleanAgainMs: config.CLEAN_AGAIN_SECONDS * 1000,
+  };
+  await startImporter(context, cleanup);
+}
