@@ -54,7 +54,7 @@ function isAvif(head: Buffer): boolean {
 }
 
 /** XML declaration, comments, processing instructions and document type that may stand before the root element. */
-const XML_PROLOGUE = /^(?:\s+|<\?[^>]*\?>|<!--[^]*?-->|<!DOCTYPE\s[^[>]*(?:\[[^\]]*\]\s*)?>)/i;
+const XML_PROLOGUE = /^(?:\s+|<\?[^>]*\?>|<!--[^]*?-->|<!DOCTYPE\s+(?:[\w.-]+:)?svg\b[^[>]*(?:\[[^\]]*\]\s*)?>)/i;
 
 /** How many pieces may stand before the root element; a bound on the work for a file of nothing but comments. */
 const PROLOGUE_PIECES_MAX = 200;

@@ -1,0 +1,147 @@
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { ConfigurationError } from '../../../shared/errors/errors.ts';
+import { findTool } from '../../../shared/tools/find-tool.ts';
+import type { Limits } from '../../../services/converter/sandbox/command.ts';
+import type { Exit } from '../../../services/converter/sandbox/process.ts';
+import type { Program } from '../../../services/converter/sandbox/program.ts';
+import { readText } from '../../../services/converter/sandbox/read-text.ts';
+import { createSandbox, type Sandbox } from '../../../services/converter/sandbox/sandbox.ts';
+
+const LIMITS: Limits = { fileBytesMax: 1_000_000, cpuSecondsMax: 10, memoryBytesMax: 1024 ** 3 };
+const NO_BUBBLEWRAP = { mode: 'auto', bwrapPath: '/nonexistent/bwrap' } as const;
+
+interface Outcome {
+  readonly exit: Exit;
+  readonly output: string;
+}
+
+function node(code: string): Program {
+  return { command: process.execPath, args: ['-e', code], readable: [process.execPath] };
+}
+
+function shell(code: string): Program {
+  return { command: '/bin/sh', args: ['-c', code], readable: [] };
+}
+
+async function run(sandbox: Sandbox, program: Program, limits: Partial<Limits> = {}, timeLimitMs = 15_000): Promise<Outcome> {
+  const job = await sandbox.openJob();
+  try {
+    const child = sandbox.spawn({ program, job, limits: { ...LIMITS, ...limits }, timeLimitMs });
+    const [output, exit] = await Promise.all([readText(child.stdout, 10_000), child.done]);
+    return { exit, output };
+  } finally {
+    await sandbox.closeJob(job);
+  }
+}
+
+/** Waits until a process is gone; one that nobody has reaped yet has no command line any more. */
+async function waitForDeath(pid: number): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (commandLine === '') return;
+    await delay(50);
+  }
+  throw new Error('the process still runs');
+}
+
+function describeLimits(open: () => Promise<Sandbox>): void {
+  let sandbox: Sandbox;
+  before(async () => {
+    sandbox = await open();
+  });
+
+  it('starts programs in the job folder with nothing of our environment', async () => {
+    const { output } = await run(sandbox, node('require("fs").writeFileSync("mine", "x"); console.log(JSON.stringify(Object.keys(process.env)))'));
+    expect(['HOME', 'LANG', 'PATH', 'PWD', 'TMPDIR']).to.include.members(JSON.parse(output) as string[]);
+  });
+
+  it('gives no privileges, and as root a user of its own to each job', async () => {
+    const { output } = await run(sandbox, node('console.log(process.getuid()); console.log(require("fs").readFileSync("/proc/self/status", "utf8"))'));
+    expect(output).to.match(/^NoNewPrivs:\s1$/m);
+    if (process.getuid?.() !== 0) return;
+    expect(Number.parseInt(output, 10)).to.be.within(64_000, 64_999);
+    expect(output).to.match(/^CapEff:\s0+$/m).and.to.match(/^CapBnd:\s0+$/m);
+  });
+
+  it('bounds the size of files, the processor time and the memory', async () => {
+    const file = await run(sandbox, shell('exec head -c 2000000 /dev/zero > big'));
+    expect(file.exit.signal).to.equal('SIGXFSZ');
+    const cpu = await run(sandbox, node('for (;;);'), { cpuSecondsMax: 1 });
+    expect(cpu.exit.signal).to.equal('SIGXCPU');
+    const memory = await run(sandbox, node('const all = []; for (;;) all.push(Buffer.alloc(1e7, 1));'));
+    expect(memory.exit).to.include({ cause: 'exited' });
+    expect(memory.exit.code).not.to.equal(0);
+  });
+
+  it('kills all that a program started when its time is over', async () => {
+    const { exit } = await run(sandbox, shell('sleep 987 & sleep 987'), {}, 500);
+    expect(exit.cause).to.equal('timeout');
+  });
+
+  it('reports a program that does not exist instead of throwing', async () => {
+    const { exit } = await run(sandbox, { command: '/nonexistent/program', args: [], readable: [] });
+    expect(exit.code).not.to.equal(0);
+  });
+}
+
+describe('the sandbox without bubblewrap', () => {
+  it('says loudly what is missing', async () => {
+    const { level, warnings } = await createSandbox(NO_BUBBLEWRAP);
+    expect(level).to.not.equal('bubblewrap');
+    expect(warnings.join()).to.include('bubblewrap is not installed');
+  });
+
+  it('is refused when the operator requires bubblewrap', async () => {
+    const refused = await createSandbox({ ...NO_BUBBLEWRAP, mode: 'require' }).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(ConfigurationError);
+  });
+
+  it('runs programs bare, with a warning, when the operator turned it off', async () => {
+    const sandbox = await createSandbox({ mode: 'off' });
+    expect(sandbox).to.include({ level: 'none' }).and.to.have.property('warnings').that.has.length(1);
+    expect((await run(sandbox, shell('sleep 987 & echo $!; sleep 987'), {}, 500)).exit.cause).to.equal('timeout');
+  });
+
+  if (findTool('setpriv') !== undefined && findTool('prlimit') !== undefined) {
+    describeLimits(() => createSandbox(NO_BUBBLEWRAP));
+
+    it('leaves no process behind after the end of its leader', async () => {
+      const { output } = await run(await createSandbox(NO_BUBBLEWRAP), shell('sleep 987 >/dev/null 2>&1 & echo $!'));
+      await waitForDeath(Number(output));
+    });
+  }
+});
+
+if (findTool('bwrap') !== undefined) {
+  describe('the sandbox with bubblewrap', () => {
+    let folder: string;
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'sandbox-'));
+      await chmod(folder, 0o755);
+    });
+    after(() => rm(folder, { recursive: true, force: true }));
+
+    describeLimits(() => createSandbox({ mode: 'require' }));
+
+    it('shows no files but the system, and nothing of it can be written', async () => {
+      const sandbox = await createSandbox({ mode: 'require' });
+      await writeFile(join(folder, 'planted'), 'x', { mode: 0o644 });
+      const { output } = await run(sandbox, shell(`ls / /etc; cat ${folder}/planted; touch /usr/x /x /etc/x; ls /proc | grep -c '^[0-9]'`));
+      expect(output).not.to.match(/^(home|root|passwd|shadow|x)$/m);
+      expect(Number(output.trim().split('\n').at(-1))).to.be.lessThan(10);
+      expect(await stat('/usr/x').catch(() => undefined)).to.equal(undefined);
+    });
+
+    it('refuses to serve when bubblewrap runs but does not confine', async () => {
+      const fake = join(folder, 'bwrap');
+      await writeFile(fake, '#!/bin/sh\nwhile [ "$1" != "--" ]; do shift; done\nshift\nexec "$@"\n', { mode: 0o755 });
+      const refused = await createSandbox({ mode: 'auto', bwrapPath: fake }).catch((error: unknown) => error);
+      expect(refused).to.be.instanceOf(ConfigurationError);
+      expect(refused).to.have.property('message').that.includes('reach the network');
+    });
+  });
+}
