@@ -1,12 +1,13 @@
 import type { EventType } from '../shared/events/registry.ts';
 import { typeFilter } from '../shared/store/subjects.ts';
+import { dueFilter } from '../shared/timers/timers.ts';
 import { accounts } from './accounts.ts';
 import { advisories } from './advisories.ts';
 import { keys, leases } from './buckets.ts';
 import { credits } from './credits.ts';
 import type { ConsumerDefinition, StreamDefinition } from './definition.ts';
 import { jobs } from './jobs.ts';
-import { TIMER_DUE_PREFIX, timers } from './timers.ts';
+import { timers } from './timers.ts';
 
 /** Longer than any step of a worker that does not say in between that it is still at work, in ms. */
 const ACK_WAIT_MS = 30_000;
@@ -22,17 +23,13 @@ export const STREAMS: readonly StreamDefinition[] = [jobs, credits, accounts, ti
 /** Every durable consumer there is; a worker of another name does not start. */
 export const CONSUMERS: readonly ConsumerDefinition[] = [
   worker(jobs, 'importer-schedule', 'importer', 'Sets the deadlines of a job', [typeFilter('job.created'), typeFilter('job.finished')]),
-  worker(timers, 'importer-deadlines', 'importer', 'Acts when a deadline of a job is due', ['upload_window', 'result_ttl', 'upload_check'].map(due)),
+  worker(timers, 'importer-deadlines', 'importer', 'Acts when a deadline of a job is due', (['upload_window', 'result_ttl', 'upload_check', 'clean_up'] as const).map(dueFilter)),
   worker(jobs, 'importer-clean', 'importer', 'Removes what an ended job leaves behind', JOB_ENDS.map(typeFilter)),
   worker(jobs, 'converter-images', 'converter', 'Converts images', [typeFilter('job.source_received')]),
   worker(jobs, 'ledger-settle', 'ledger', 'Charges or releases the hold of an ended job', JOB_ENDS.map(typeFilter)),
-  worker(timers, 'ledger-orphans', 'ledger', 'Releases holds whose job was never created', [due('orphaned_hold')]),
+  worker(timers, 'ledger-orphans', 'ledger', 'Releases holds whose job was never created', [dueFilter('orphaned_hold')]),
 ];
 
 function worker(stream: StreamDefinition, durable: string, owner: ConsumerDefinition['owner'], description: string, filters: readonly string[]): ConsumerDefinition {
   return { stream: stream.name, durable, owner, description, filters, ackWaitMs: ACK_WAIT_MS, ackPendingMax: ACK_PENDING_MAX };
-}
-
-function due(purpose: string): string {
-  return `${TIMER_DUE_PREFIX}${purpose}.>`;
 }

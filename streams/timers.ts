@@ -1,16 +1,6 @@
 import { nanos } from '@nats-io/transport-node';
 import type { StreamDefinition } from './definition.ts';
 
-/** Where a deadline waits: `timer.scheduled.<purpose>.<id>`, a message with a schedule. */
-export const TIMER_SCHEDULED_PREFIX = 'timer.scheduled.';
-/** Where it arrives when it is due: `timer.due.<purpose>.<id>`. */
-export const TIMER_DUE_PREFIX = 'timer.due.';
-/**
- * `ttl` to give with every schedule: how long a due message stays for a worker that was down. Without it a due
- * message would stay for ever. Longer than any outage that somebody would sit out.
- */
-export const TIMER_DUE_TTL = '720h';
-
 /**
  * Deadlines as JetStream message schedules. A stream of its own, because the server must be able to delete from it.
  * No limit of age: it would also drop deadlines that lie far ahead.

@@ -3,12 +3,12 @@ import { systemClock } from '../../shared/clock/clock.ts';
 import { loadSettings } from '../../shared/config/load.ts';
 import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
 import { createLogger, type Logger } from '../../shared/log/log.ts';
-import { connectNats, requireServer } from '../../shared/nats/connect.ts';
+import { NATS_SETTINGS, openNats } from '../../shared/nats/open.ts';
 import { createJetStreamStore } from '../../shared/store/jetstream.ts';
 import { startLedger } from './ledger.ts';
 
 function readSettings() {
-  return loadSettings(process.env, ['NATS_URL', 'DATA_DIR', 'LOG_LEVEL', 'HOLD_RELEASE_SECONDS'], ['NATS_URL']);
+  return loadSettings(process.env, [...NATS_SETTINGS, 'DATA_DIR', 'LOG_LEVEL', 'HOLD_RELEASE_SECONDS'], ['NATS_URL']);
 }
 
 function makeLogger(): Logger {
@@ -17,9 +17,7 @@ function makeLogger(): Logger {
 
 async function start(cleanup: Cleanup, logger: Logger): Promise<void> {
   const settings = readSettings();
-  const nc = await connectNats({ url: settings.NATS_URL, name: 'ledger', logger });
-  cleanup.add('NATS', () => nc.drain());
-  await requireServer(nc);
+  const nc = await openNats(settings, 'ledger', cleanup, logger);
   const parts = {
     nc,
     store: createJetStreamStore(nc),

@@ -8,6 +8,8 @@ const STREAM = 'TIMERS';
 /** Where a timer waits, and where it appears when its time has come; consumers filter on the second. */
 const SCHEDULED_PREFIX = 'timer.scheduled';
 const DUE_PREFIX = 'timer.due';
+/** How long a timer that is due stays for a worker that is down, longer than any outage that somebody would sit out. */
+const DUE_TTL = '720h';
 /** One attempt to reach the server, in ms, and how often it is repeated; setting a timer twice sets it once. */
 const REQUEST_TIMEOUT_MS = 2_000;
 const REPEATS_MAX = 2;
@@ -15,7 +17,7 @@ const REPEATS_MAX = 2;
 const TOKENS_MAX = 4;
 
 /** What timers are for. Each has a durable consumer on `timer.due.<kind>.>`, declared in `streams/`. */
-export const TIMER_KINDS = ['upload_window', 'result_ttl', 'upload_check', 'orphaned_hold'] as const;
+export const TIMER_KINDS = ['upload_window', 'result_ttl', 'upload_check', 'clean_up', 'orphaned_hold'] as const;
 export type TimerKind = (typeof TIMER_KINDS)[number];
 
 /** Names one timer: its kind and the ids it is about. */
@@ -32,7 +34,7 @@ export type Timer = TimerName & { readonly dueAtMs: number; readonly body?: unkn
 export async function scheduleTimer(nc: NatsConnection, timer: Timer): Promise<void> {
   const name = nameOf(timer);
   const body = timer.body === undefined ? '' : JSON.stringify(timer.body);
-  const schedule = { specification: new Date(timer.dueAtMs), target: `${DUE_PREFIX}.${name}` };
+  const schedule = { specification: new Date(timer.dueAtMs), target: `${DUE_PREFIX}.${name}`, ttl: DUE_TTL };
   try {
     await jetstream(nc).publish(`${SCHEDULED_PREFIX}.${name}`, body, { schedule, timeout: REQUEST_TIMEOUT_MS, retries: REPEATS_MAX });
   } catch (error) {
