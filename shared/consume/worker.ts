@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstream, type Consumer, type JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -5,8 +6,8 @@ import { TransientError } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Length of one pull, in ms; also the longest that stopping waits for an idle slot. */
-const PULL_MS = 2_000;
+/** Length of one pull, in ms; an idle slot asks again after it. */
+const PULL_MS = 5_000;
 /** Wait after the server could not be asked, in ms. */
 const UNREACHABLE_WAIT_MS = 500;
 /** A message that fails for its own reasons is parked at this delivery (D95). */
@@ -67,12 +68,26 @@ type Slot = { readonly consumer: Consumer; readonly definition: WorkerDefinition
 async function runSlot(slot: Slot): Promise<void> {
   while (!slot.signal.aborted) {
     try {
-      const message = await slot.consumer.next({ expires: PULL_MS });
+      const message = await pull(slot);
       if (message) await deliver(slot, message);
     } catch (error) {
       slot.logger.warn({ err: error }, 'cannot pull or acknowledge; trying again');
       await delay(UNREACHABLE_WAIT_MS);
     }
+  }
+}
+
+/** The next message; nothing after a quiet while, or at once when the service stops. */
+async function pull(slot: Slot): Promise<JsMsg | null> {
+  const next = slot.consumer.next({ expires: PULL_MS });
+  const stopped = new AbortController();
+  try {
+    const message = await Promise.race([next, once(slot.signal, 'abort', { signal: stopped.signal }).then(() => null)]);
+    // What arrives after all is for another process.
+    if (!message && slot.signal.aborted) next.then((late) => late?.nak(), () => undefined);
+    return message;
+  } finally {
+    stopped.abort();
   }
 }
 
