@@ -53,11 +53,13 @@ async function runProbe(sandbox: Sandbox, job: Awaited<ReturnType<Sandbox['openJ
     timeLimitMs: PROBE_TIME_LIMIT_MS,
   });
   const [answer, exit] = await Promise.all([readText(child.stdout, ANSWER_MAX), child.done]);
-  if (exit.cause !== 'exited' || exit.code !== 0) return { ran: false, reason: firstLine(exit.stderrTail) };
+  if (exit.cause !== 'exited' || exit.code !== 0) return { ran: false, reason: sentenceOf(exit.stderrTail) };
   const found = probeAnswer.parse(JSON.parse(answer));
   return { ran: true, reachedListener: found.reached_listener, readPlanted: found.read_planted };
 }
 
-function firstLine(stderr: string): string {
-  return stderr.split('\n').find((line) => line.trim() !== '') ?? 'it ended without a word';
+/** The line that tells most: Node prints where an error was thrown before it says which. */
+function sentenceOf(stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
+  return lines.find((line) => /error|denied|cannot/i.test(line)) ?? lines[0] ?? 'it ended without a word';
 }

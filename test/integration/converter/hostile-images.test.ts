@@ -34,6 +34,10 @@ function svg(content: string, head = ''): Buffer {
   return Buffer.from(`${head}<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="60" height="60">${content}</svg>`);
 }
 
+function svgWithPicture(href: string): Buffer {
+  return svg(`<image width="60" height="60" xlink:href="${href}"/>`);
+}
+
 describe('images that mean harm', () => {
   const engine = createImageEngine();
   let sandbox: Sandbox;
@@ -83,8 +87,7 @@ describe('images that mean harm', () => {
 
   it('draws no picture from the network or the disk into a drawing, but one that is embedded', async () => {
     const { port } = listener.address() as AddressInfo;
-    const image = (href: string): string => `<image width="60" height="60" xlink:href="${href}"/>`;
-    const links = [`http://127.0.0.1:${port}/a.png`, `file://${outside}/secret.png`, `${outside}/secret.png`, 'source'].map((link) => svg(image(link)));
+    const links = [`http://127.0.0.1:${port}/a.png`, `file://${outside}/secret.png`, `${outside}/secret.png`, 'source'].map(svgWithPicture);
     for (const drawing of links) {
       const pixels = await sharp((await convert(drawing, 'svg', 'png')).bytes).ensureAlpha().raw().toBuffer();
       expect(pixels.every((value) => value === 0)).to.equal(true);
@@ -92,7 +95,7 @@ describe('images that mean harm', () => {
     const entity = svg('<text y="30">&leak;</text>', `<!DOCTYPE svg [<!ENTITY leak SYSTEM "file://${outside}/secret.png">]>`);
     expect(await failureOf(convert(entity, 'svg', 'png'))).to.equal('damaged');
     const embedded = `data:image/png;base64,${(await readFile(join(outside, 'secret.png'))).toString('base64')}`;
-    const [red, green] = await sharp((await convert(svg(image(embedded)), 'svg', 'png')).bytes).raw().toBuffer();
+    const [red, green] = await sharp((await convert(svgWithPicture(embedded), 'svg', 'png')).bytes).raw().toBuffer();
     expect([red, green]).to.deep.equal([255, 0]);
     expect(hits).to.equal(0);
   });

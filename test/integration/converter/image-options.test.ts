@@ -7,6 +7,14 @@ import { createSandbox, type Sandbox } from '../../../services/converter/sandbox
 import { convertIn, failureOf, type Converted } from '../../contract/engine/suite.ts';
 import { fixturePath } from '../../support/fixtures.ts';
 
+function pixels(source: string | Buffer): Promise<Buffer> {
+  return sharp(source).flatten({ background: '#ffffff' }).raw().toBuffer();
+}
+
+function durationMs(delays: readonly number[] = []): number {
+  return delays.reduce((sum, each) => sum + each, 0);
+}
+
 describe('options of image conversions', () => {
   const engine = createImageEngine();
   let sandbox: Sandbox;
@@ -46,7 +54,6 @@ describe('options of image conversions', () => {
 
   it('keeps every pixel when asked for no loss', async () => {
     const { bytes } = await convert('debian.png', 'png', 'webp', { lossless: true });
-    const pixels = (source: string | Buffer): Promise<Buffer> => sharp(source).flatten({ background: '#ffffff' }).raw().toBuffer();
     expect((await pixels(bytes)).equals(await pixels(fixturePath('debian.png')))).to.equal(true);
   });
 
@@ -79,7 +86,6 @@ describe('options of image conversions', () => {
     const source = await sharp(fixturePath('terminal.gif'), { pages: -1 }).metadata();
     const { pages, width, delay } = await sharp((await convert('terminal.gif', 'gif', 'webp', { width: 320 })).bytes, { pages: -1 }).metadata();
     // Frames that look alike once they are small become one that is shown for as long.
-    const durationMs = (delays: readonly number[] = []): number => delays.reduce((sum, each) => sum + each, 0);
     expect(pages).to.be.within(2, source.pages ?? 0);
     expect({ width, durationMs: durationMs(delay) }).to.deep.equal({ width: 320, durationMs: durationMs(source.delay) });
   });
