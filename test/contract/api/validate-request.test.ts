@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { ApiError, type Issue } from '../../../services/api/errors/api-error.ts';
+import { validateRequest, type AcceptedRequest } from '../../../services/api/create-job/validate-request.ts';
+import { formatOfUrl } from '../../../services/api/create-job/url-format.ts';
+
+const good = {
+  'import-1': { operation: 'import/upload' },
+  'convert-1': { operation: 'convert', input: 'import-1', input_format: 'jpg', output_format: 'webp' },
+  'export-1': { operation: 'export/url', input: 'convert-1' },
+};
+
+function accept(tasks: unknown, tag?: unknown): AcceptedRequest {
+  return validateRequest({ tasks, ...(tag === undefined ? {} : { tag }) });
+}
+
+function refuse(tasks: unknown, tag?: unknown): ApiError {
+  try {
+    accept(tasks, tag);
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  throw new Error('the request was accepted');
+}
+
+function pathsOf(error: ApiError): readonly string[] {
+  expect(error.status).to.equal(400);
+  expect(error.code).to.equal('validation_failed');
+  return (error.details['issues'] as Issue[]).map(({ path }) => path);
+}
+
+function withConvert(more: Readonly<Record<string, unknown>>): unknown {
+  return { ...good, 'convert-1': { ...good['convert-1'], ...more } };
+}
+
+describe('Validation of a create request', () => {
+  it('accepts the three tasks in any order, and finds their roles', () => {
+    const reversed = Object.fromEntries(Object.entries(good).toReversed());
+    for (const tasks of [good, reversed]) {
+      expect(accept(tasks).request.typed.task_names).to.deep.equal({ import: 'import-1', convert: 'convert-1', export: 'export-1' });
+    }
+  });
+
+  it('accepts names that JavaScript orders or owns', () => {
+    const tasks: unknown = JSON.parse(`{
+      "2": {"operation": "export/url", "input": "constructor"},
+      "__proto__": {"operation": "import/upload"},
+      "constructor": {"operation": "convert", "input": "__proto__", "input_format": "png", "output_format": "jpg"}
+    }`);
+    expect(accept(tasks).request.typed.task_names).to.deep.equal({ import: '__proto__', convert: 'constructor', export: '2' });
+  });
+
+  it('ignores fields it does not know and spells formats its own way', () => {
+    const { request, pair } = accept({ ...withConvert({ input_format: 'JPEG', output_format: 'TIF', extra: 1 }) as object, 'import-1': { operation: 'import/upload', filename: 'x' } });
+    expect([request.inputFormat, request.outputFormat]).to.deep.equal(['jpg', 'tiff']);
+    expect(pair.estimate).to.equal(1);
+  });
+
+  it('keeps known options, and names those without effect', () => {
+    const { request } = accept(withConvert({ options: { quality: 80, blink: true } }));
+    expect(request.typed.options).to.deep.equal({ quality: 80 });
+    expect(request.typed.ignored_options).to.deep.equal(['blink']);
+  });
+
+  it('refuses tasks that are not an object', () => {
+    for (const tasks of [undefined, null, [], 'x', 3]) expect(pathsOf(refuse(tasks))).to.deep.equal(['tasks']);
+  });
+
+  it('refuses any other number of tasks and any other mix of roles', () => {
+    expect(pathsOf(refuse({}))).to.include('tasks');
+    expect(pathsOf(refuse({ ...good, more: { operation: 'import/upload' } }))).to.include('tasks');
+    expect(pathsOf(refuse({ ...good, 'export-1': good['convert-1'] }))).to.deep.equal(['tasks', 'tasks']);
+  });
+
+  it('names every problem at once, by its dotted path', () => {
+    const error = refuse({ 'import-1': { operation: 'import/upload' }, 'convert-1': { operation: 'convert', input: 3, output_format: '' }, 'export-1': { operation: 'nothing' } }, 7);
+    expect(pathsOf(error)).to.include.members(['tasks.convert-1.input', 'tasks.convert-1.output_format', 'tasks.export-1.operation', 'tag']);
+  });
+
+  it('refuses inputs that do not name the task before', () => {
+    expect(pathsOf(refuse(withConvert({ input: 'export-1' })))).to.deep.equal(['tasks.convert-1.input']);
+    expect(pathsOf(refuse({ ...good, 'export-1': { operation: 'export/url', input: 'import-1' } }))).to.deep.equal(['tasks.export-1.input']);
+    expect(pathsOf(refuse(withConvert({ input: ['import-1'] })))).to.deep.equal(['tasks.convert-1.input']);
+  });
+
+  it('requires input_format with an upload, and says so in details.field too', () => {
+    const error = refuse(withConvert({ input_format: undefined }));
+    expect(error.details['field']).to.equal('input_format');
+    expect(pathsOf(error)).to.deep.equal(['tasks.convert-1.input_format']);
+  });
+
+  it('refuses bad options of the target format by their own path', () => {
+    expect(pathsOf(refuse(withConvert({ options: { quality: 0, width: 'wide' } })))).to.deep.equal(['tasks.convert-1.options.quality', 'tasks.convert-1.options.width']);
+    for (const options of [[], 'x', 3, null]) expect(pathsOf(refuse(withConvert({ options })))).to.deep.equal(['tasks.convert-1.options']);
+    expect(pathsOf(refuse(withConvert({ options: { blink: 'x'.repeat(70_000) } })))).to.deep.equal(['tasks.convert-1.options']);
+  });
+
+  it('counts a tag in code points', () => {
+    expect(accept(good, '🙂'.repeat(255)).tag).to.have.length(510);
+    expect(pathsOf(refuse(good, '🙂'.repeat(256)))).to.deep.equal(['tag']);
+    expect(accept(good, '').tag).to.equal('');
+    for (const tag of [null, 5, []]) expect(pathsOf(refuse(good, tag))).to.deep.equal(['tag']);
+  });
+
+  it('refuses task names that are empty or too long', () => {
+    expect(pathsOf(refuse({ ...good, 'import-1': undefined, '': { operation: 'import/upload' } }))).to.include('tasks');
+    const { 'import-1': source, ...rest } = good;
+    expect(pathsOf(refuse({ ['n'.repeat(256)]: source, ...rest }))).to.include('tasks');
+  });
+
+  it('refuses a pair that is not supported, after everything else was right', () => {
+    const error = refuse(withConvert({ input_format: 'PNG', output_format: 'Docx' }));
+    expect([error.status, error.code]).to.deep.equal([400, 'unsupported_conversion']);
+    expect(error.details).to.deep.equal({ input_format: 'png', output_format: 'docx' });
+    expect(refuse(withConvert({ output_format: 'svg' })).code).to.equal('unsupported_conversion');
+    expect(refuse(withConvert({ output_format: 'docx', input: 'x' })).code).to.equal('validation_failed');
+  });
+
+  it('refuses import/url for now, and still says what else is wrong with it', () => {
+    const byUrl = (task: object, convert: object = {}): ApiError => refuse({ ...withConvert({ input_format: undefined, ...convert }) as object, 'import-1': { operation: 'import/url', ...task } });
+    expect(pathsOf(byUrl({ url: 'https://example.com/a.JPG' }))).to.deep.equal(['tasks.import-1.operation']);
+    expect(pathsOf(byUrl({}))).to.include('tasks.import-1.url');
+    expect(pathsOf(byUrl({ url: 'https://example.com/a.jpg', headers: { a: 1 } }))).to.include('tasks.import-1.headers.a');
+    expect(byUrl({ url: 'https://example.com/a' }).details['field']).to.equal('input_format');
+    expect(pathsOf(byUrl({ url: 'https://example.com/a', input_format: 'png' }, { input_format: 'jpg' }))).to.include('tasks.convert-1.input_format');
+  });
+});
+
+describe('The format in a URL', () => {
+  it('is the extension of the decoded last segment, without query and fragment', () => {
+    expect(formatOfUrl('https://example.com/a/b.JPEG?x=.png#y.gif')).to.equal('jpeg');
+    expect(formatOfUrl('https://example.com/a%2Epng')).to.equal('png');
+    expect(formatOfUrl('https://example.com/x.php')).to.equal('php');
+  });
+
+  it('is missing in a dot-file, after a dot at the end, and where nothing can be read', () => {
+    for (const url of ['https://example.com/', 'https://example.com/.png', 'https://example.com/a.', 'https://example.com/a.b/c', 'https://example.com/%ff.png', 'nonsense']) {
+      expect(formatOfUrl(url), url).to.equal(undefined);
+    }
+  });
+});
