@@ -6,7 +6,7 @@ import { createProgress } from './progress.ts';
 import type { ServicePlan } from './services.ts';
 
 /** A step of the start that is under way when we are told to stop gets so long to end, before its work is undone. */
-const START_SETTLES_MS = 2_000;
+const START_SETTLES_MS = 1_000;
 
 /**
  * Runs everything on this machine until SIGTERM or SIGINT, then ends it in order and exits: 0 when told to stop, 78 on

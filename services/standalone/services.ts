@@ -20,8 +20,8 @@ export const SERVICES: readonly ServicePlan[] = [
   { name: 'api', entry: compiled('services/api/main.js'), stopGraceMs: 2_500 },
   { name: 'converter', entry: compiled('services/converter/main.js'), stopGraceMs: 6_000 },
   { name: 'importer', entry: compiled('services/importer/main.js'), stopGraceMs: 2_000 },
-  { name: 'ledger', entry: compiled('services/ledger/main.js'), stopGraceMs: 1_500 },
-  { name: 'projections', entry: compiled('projections/main.js'), stopGraceMs: 1_500 },
+  { name: 'ledger', entry: compiled('services/ledger/main.js'), stopGraceMs: 2_000 },
+  { name: 'projections', entry: compiled('projections/main.js'), stopGraceMs: 2_000 },
 ];
 
 function compiled(path: string): string {
