@@ -7,7 +7,7 @@ import { toTransient } from '../nats/transient.ts';
 import { Deadline } from './deadline.ts';
 import type { AppendAfter, EventStore } from './event-store.ts';
 import { LeaderReader } from './leader.ts';
-import { loadEvents, READ_TIMEOUT_MS } from './load.ts';
+import { LOAD_LIMIT_MS, loadEvents, READ_TIMEOUT_MS } from './load.ts';
 import { eventSubject, STREAM_OF, versionSubject } from './subjects.ts';
 
 /** An append is tried again for this long, in ms: the log elects a new leader in 4 to 8 s. */
@@ -26,14 +26,19 @@ const CODES_UNDECIDED: ReadonlySet<number> = new Set([
   10201, // a batch holds this message id already
 ]);
 
+/** How long an operation is tried again while the log is away, in ms; the last try may pass it by 4 s. */
+export type StoreLimits = { readonly loadMs: number; readonly appendMs: number };
+
+const LIMITS: StoreLimits = { loadMs: LOAD_LIMIT_MS, appendMs: APPEND_LIMIT_MS };
+
 /** Opens the log on JetStream; the streams must exist (`streams/`). */
-export function createJetStreamStore(nc: NatsConnection): EventStore {
+export function createJetStreamStore(nc: NatsConnection, limits: StoreLimits = LIMITS): EventStore {
   const leader = new LeaderReader(nc, READ_TIMEOUT_MS);
   const js = jetstream(nc);
   return {
-    load: (aggregate) => loadEvents(nc, leader, aggregate),
+    load: (aggregate) => loadEvents(nc, leader, aggregate, limits.loadMs),
     async append(aggregate, after, event, origin) {
-      return new Append(js, leader, aggregate, after, event, origin).run();
+      return new Append(js, leader, aggregate, after, event, origin).run(new Deadline(limits.appendMs));
     },
   };
 }
@@ -59,8 +64,7 @@ class Append {
   }
 
   /** Publishing again is safe: the same message id and expectation can be stored once only. */
-  async run(): Promise<StoredEvent> {
-    const deadline = new Deadline(APPEND_LIMIT_MS);
+  async run(deadline: Deadline): Promise<StoredEvent> {
     for (;;) {
       try {
         return await this.#publish();

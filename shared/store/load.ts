@@ -9,7 +9,7 @@ import { checkChain } from './stored-message.ts';
 import { aggregateSubject, STREAM_OF, versionSubject } from './subjects.ts';
 
 /** A load is tried again for this long while the log is away, in ms; a client of the api waits behind it. */
-const LOAD_LIMIT_MS = 5_000;
+export const LOAD_LIMIT_MS = 5_000;
 /** One request of a load, in ms. */
 export const READ_TIMEOUT_MS = 2_000;
 /** Versions that one page of a long aggregate names; half of what the server allows. */
@@ -22,8 +22,8 @@ const LOAD_EVENTS_MAX = 100_000;
  * behind, so the leader is asked at the same time for the last event, and for what the replica does not have yet.
  * Throws `TransientError` when the log is away, `Defect` when it is not what it must be.
  */
-export async function loadEvents(nc: NatsConnection, leader: LeaderReader, aggregate: AggregateRef): Promise<readonly StoredEvent[]> {
-  const deadline = new Deadline(LOAD_LIMIT_MS);
+export async function loadEvents(nc: NatsConnection, leader: LeaderReader, aggregate: AggregateRef, limitMs: number): Promise<readonly StoredEvent[]> {
+  const deadline = new Deadline(limitMs);
   for (;;) {
     try {
       const events = await readAll(nc, leader, aggregate);
