@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -38,14 +38,19 @@ async function run(sandbox: Sandbox, program: Program, limits: Partial<Limits> =
   }
 }
 
-/** Waits until a process is gone; one that nobody has reaped yet has no command line any more. */
-async function waitForDeath(pid: number): Promise<void> {
-  for (let tries = 0; tries < 100; tries += 1) {
-    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    if (commandLine === '') return;
-    await delay(50);
+/** Whether any process of this machine sleeps for so many seconds; one that nobody has reaped has no command line. */
+async function isSleeping(seconds: string): Promise<boolean> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+  return lines.includes(`sleep\0${seconds}\0`);
+}
+
+async function waitUntilSleeping(seconds: string, expected: boolean): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if ((await isSleeping(seconds)) === expected) return;
+    await delay(20);
   }
-  throw new Error('the process still runs');
+  throw new Error(expected ? 'the process never ran' : 'the process still runs');
 }
 
 function describeLimits(open: () => Promise<Sandbox>): void {
@@ -78,8 +83,11 @@ function describeLimits(open: () => Promise<Sandbox>): void {
   });
 
   it('kills all that a program started when its time is over', async () => {
-    const { exit } = await run(sandbox, shell('sleep 987 & sleep 987'), {}, 500);
-    expect(exit.cause).to.equal('timeout');
+    const seconds = `${process.pid}9`;
+    const running = run(sandbox, shell(`sleep ${seconds} & wait`), {}, 2_000);
+    await waitUntilSleeping(seconds, true);
+    expect((await running).exit.cause).to.equal('timeout');
+    await waitUntilSleeping(seconds, false);
   });
 
   it('reports a program that does not exist instead of throwing', async () => {
@@ -110,8 +118,12 @@ describe('the sandbox without bubblewrap', () => {
     describeLimits(() => createSandbox(NO_BUBBLEWRAP));
 
     it('leaves no process behind after the end of its leader', async () => {
-      const { output } = await run(await createSandbox(NO_BUBBLEWRAP), shell('sleep 987 >/dev/null 2>&1 & echo $!'));
-      await waitForDeath(Number(output));
+      const seconds = `${process.pid}8`;
+      const sandbox = await createSandbox(NO_BUBBLEWRAP);
+      const running = run(sandbox, shell(`sleep ${seconds} >/dev/null 2>&1 & sleep 1`));
+      await waitUntilSleeping(seconds, true);
+      expect((await running).exit.code).to.equal(0);
+      await waitUntilSleeping(seconds, false);
     });
   }
 });
