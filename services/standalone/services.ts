@@ -17,10 +17,10 @@ export interface ServicePlan {
  * what it converts or to hand it back.
  */
 export const SERVICES: readonly ServicePlan[] = [
-  { name: 'api', entry: compiled('services/api/main.js'), stopGraceMs: 2_500 },
-  { name: 'converter', entry: compiled('services/converter/main.js'), stopGraceMs: 6_000 },
+  { name: 'api', entry: compiled('services/api/main.js'), stopGraceMs: 2_000 },
+  { name: 'converter', entry: compiled('services/converter/main.js'), stopGraceMs: 5_500 },
   { name: 'importer', entry: compiled('services/importer/main.js'), stopGraceMs: 2_000 },
-  { name: 'ledger', entry: compiled('services/ledger/main.js'), stopGraceMs: 2_000 },
+  { name: 'ledger', entry: compiled('services/ledger/main.js'), stopGraceMs: 4_000 },
   { name: 'projections', entry: compiled('projections/main.js'), stopGraceMs: 2_000 },
 ];
 
