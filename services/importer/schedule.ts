@@ -1,6 +1,7 @@
 import { DONE, type Outcome } from '../../shared/consume/outcome.ts';
 import type { WorkerMessage } from '../../shared/consume/worker.ts';
 import { decode } from '../../shared/events/envelope.ts';
+import type { EventData } from '../../shared/events/registry.ts';
 import { parseSubject } from '../../shared/store/subjects.ts';
 import { scheduleTimer } from '../../shared/timers/timers.ts';
 import type { ImporterContext } from './context.ts';
@@ -8,6 +9,9 @@ import type { ImporterContext } from './context.ts';
 /** First and longest wait between two looks for a file that nobody asks about, in ms. */
 const LOOK_WAIT_MS_MIN = 2_000;
 const LOOK_WAIT_MS_MAX = 60_000;
+
+/** The time in which a file may come. */
+type UploadWindow = Pick<EventData<'job.created'>, 'created_at' | 'upload_deadline_at'>;
 
 /**
  * Sets the deadlines of a job (D89): when it is created, those of its upload; when it is finished, that of its result.
@@ -25,14 +29,18 @@ export async function scheduleDeadlines(context: ImporterContext, message: Worke
   return DONE;
 }
 
+/** Sets the next look for a file, if there is time for one. Throws `TransientError`. */
+export async function scheduleLook(context: ImporterContext, jobId: string, window: UploadWindow): Promise<void> {
+  const dueAtMs = nextLookAtMs(window, context.clock.nowMs());
+  if (dueAtMs !== undefined) await scheduleTimer(context.nc, { kind: 'upload_check', subjectTokens: [jobId], dueAtMs });
+}
+
 /**
- * Sets the time of the next look for a file: after half the age of the job, so that looks grow rarer with it, from two
- * seconds to a minute. No look is set that would come after the upload window is over.
+ * When to look next for a file that nobody asks about: after half the age of the job, so that looks grow rarer with it,
+ * from two seconds to a minute. Undefined when the upload window would be over by then.
  */
-export async function scheduleLook(context: ImporterContext, jobId: string, created: { readonly created_at: string; readonly upload_deadline_at: string }): Promise<void> {
-  const nowMs = context.clock.nowMs();
-  const halfAgeMs = (nowMs - Date.parse(created.created_at)) / 2;
+export function nextLookAtMs(window: UploadWindow, nowMs: number): number | undefined {
+  const halfAgeMs = (nowMs - Date.parse(window.created_at)) / 2;
   const dueAtMs = nowMs + Math.min(Math.max(halfAgeMs, LOOK_WAIT_MS_MIN), LOOK_WAIT_MS_MAX);
-  if (dueAtMs >= Date.parse(created.upload_deadline_at)) return;
-  await scheduleTimer(context.nc, { kind: 'upload_check', subjectTokens: [jobId], dueAtMs });
+  return dueAtMs < Date.parse(window.upload_deadline_at) ? dueAtMs : undefined;
 }
