@@ -49,6 +49,11 @@ export class World {
     return world;
   }
 
+  /** Has something else stopped with this world, also when a test fails; it may be stopped before. */
+  onStop(name: string, stop: () => Promise<void>): void {
+    this.#cleanup.add(name, stop);
+  }
+
   /** Stops everything this world started, ledgers included. */
   stop(): Promise<void> {
     return this.#cleanup.run(logger);
@@ -96,7 +101,7 @@ export class World {
   async processingJob(organizationId: string, amount: number): Promise<string> {
     const jobId = newId(Date.now());
     expect(await this.hold(organizationId, amount, jobId)).to.have.property('ok', true);
-    await this.append(organizationId, jobId, createdFor(organizationId, { credits_estimated: amount }), sourceReceived, conversionStarted());
+    await this.append(organizationId, jobId, ...jobUpToConversion(organizationId, amount));
     return jobId;
   }
 
@@ -121,6 +126,11 @@ export function holdRequestOf(organizationId: string, amount: number, jobId: str
 
 export function createdFor(organizationId: string, data: Partial<EventData<'job.created'>> = {}): DomainEvent {
   return created({ organization_id: organizationId, ...data });
+}
+
+/** The events of a job whose conversion has begun. */
+export function jobUpToConversion(organizationId: string, credits: number): DomainEvent[] {
+  return [createdFor(organizationId, { credits_estimated: credits }), sourceReceived, conversionStarted()];
 }
 
 /** `job.finished` of a conversion of so many minutes with weight 1. */

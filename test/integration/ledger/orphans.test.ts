@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { jobDecider } from '../../../shared/domain/job.ts';
+import { ConflictError, DomainError } from '../../../shared/errors/errors.ts';
+import { newId } from '../../../shared/ids/ids.ts';
+import { handle } from '../../../shared/store/handle.ts';
+import { scheduleTimer } from '../../../shared/timers/timers.ts';
+import { waitFor } from '../../../services/standalone/processes.ts';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { created } from '../../support/job-events.ts';
+import { originOf } from '../../support/events.ts';
+import { expectFailure } from '../../support/expect-failure.ts';
+import { createdFor, sumsOf, World } from './world.ts';
+
+/** After this time the ledgers of these tests release a hold without a job, in ms. */
+const HOLD_RELEASE_MS = 1_000;
+/** How long a timer may take to be handled, in ms. */
+const HANDLED_MS_MAX = 15_000;
+
+describe('a hold whose job is never created', function () {
+  this.timeout(60_000);
+  let world: World;
+
+  before(async () => {
+    world = await World.start();
+    await world.startLedger({ holdReleaseMs: HOLD_RELEASE_MS });
+  });
+  after(() => world.stop());
+
+  /** Waits until as many timers of holds as were set have been handled. */
+  function handledTimers(): Promise<true> {
+    return waitFor('the timers', HANDLED_MS_MAX, async () => {
+      const manager = await jetstreamManager(world.nc, { checkAPI: false });
+      const waiting = (await manager.streams.info('TIMERS', { subjects_filter: 'timer.scheduled.orphaned_hold.>' })).state.subjects ?? {};
+      const { num_pending, num_ack_pending } = await manager.consumers.info('TIMERS', 'ledger-orphans');
+      return Object.keys(waiting).length + num_pending + num_ack_pending === 0 ? true : undefined;
+    });
+  }
+
+  it('is released once, and says why', async () => {
+    const organizationId = await world.organizationWith(5);
+    const jobId = newId(Date.now());
+    await world.hold(organizationId, 2, jobId);
+    expect(await world.settled(organizationId)).to.deep.equal({ granted: 5, balance: 5, held: 0, charged: 0 });
+    expect((await world.credits(organizationId)).at(-1)?.event.data).to.deep.equal({ job_id: jobId, amount: 2, reason: 'never_created' });
+    await scheduleTimer(world.nc, { kind: 'orphaned_hold', subjectTokens: [organizationId, jobId], dueAtMs: 0 });
+    await handledTimers();
+    expect(await world.credits(organizationId)).to.have.length(3);
+  });
+
+  it('can never be created afterwards, so that no job runs unpaid', async () => {
+    const organizationId = await world.organizationWith(5);
+    const jobId = newId(Date.now());
+    await world.hold(organizationId, 2, jobId);
+    await world.settled(organizationId);
+    const job = { kind: 'job', id: jobId } as const;
+    const late = created({ organization_id: organizationId });
+    await expectFailure(world.store.append(job, { version: 0 }, late, originOf(job)), ConflictError);
+    await expectFailure(handle(world.store, jobDecider, job, { type: 'create', data: late.data }, originOf(job)), DomainError);
+    expect(await world.hold(organizationId, 2, jobId)).to.deep.equal({ ok: false, code: 'already_settled' });
+  });
+
+  it('stays when the job was created, also when the timer comes first to another ledger', async () => {
+    const organizationId = await world.organizationWith(5);
+    const jobId = newId(Date.now());
+    await world.hold(organizationId, 2, jobId);
+    await world.append(organizationId, jobId, createdFor(organizationId));
+    await handledTimers();
+    expect(sumsOf(await world.credits(organizationId))).to.deep.equal({ granted: 5, balance: 3, held: 2, charged: 0 });
+    expect(await world.store.load({ kind: 'job', id: jobId })).to.have.length(1);
+  });
+
+  it('leaves a timer without a hold without effect', async () => {
+    const [organizationId, jobId] = [await world.organizationWith(1), newId(Date.now())];
+    await scheduleTimer(world.nc, { kind: 'orphaned_hold', subjectTokens: [organizationId, jobId], dueAtMs: 0 });
+    await handledTimers();
+    expect(await world.store.load({ kind: 'job', id: jobId })).to.deep.equal([]);
+    expect(await world.credits(organizationId)).to.have.length(1);
+  });
+
+  it('is either created or released when both happen at once, never both', async () => {
+    const organizationId = await world.organizationWith(40);
+    const jobs = Array.from({ length: 40 }, () => newId(Date.now()));
+    await Promise.all(jobs.map((jobId) => world.hold(organizationId, 1, jobId)));
+    const heldAtMs = Date.now();
+    const createdOnes = await Promise.all(
+      jobs.map(async (jobId, index) => {
+        const job = { kind: 'job', id: jobId } as const;
+        const dueMs = heldAtMs + HOLD_RELEASE_MS - 300 + index * 15;
+        await waitFor('the moment', HANDLED_MS_MAX, () => (Date.now() >= dueMs ? true : undefined));
+        return world.store.append(job, { version: 0 }, created({ organization_id: organizationId }), originOf(job)).then(() => 1, () => 0);
+      }),
+    );
+    await handledTimers();
+    const jobsCreated = createdOnes.reduce<number>((total, one) => total + one, 0);
+    const sums = await waitFor('the releases', HANDLED_MS_MAX, async () => {
+      const now = sumsOf(await world.credits(organizationId));
+      return now.held === jobsCreated ? now : undefined;
+    });
+    expect(sums).to.deep.equal({ granted: 40, balance: 40 - jobsCreated, held: jobsCreated, charged: 0 });
+  });
+});

@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { EXIT_BAD_CONFIGURATION } from '../../../shared/config/load.ts';
+import { endProcess, LedgerProcesses } from './ledger-processes.ts';
+import { World } from './world.ts';
+
+describe('the process of the ledger', function () {
+  this.timeout(60_000);
+  let world: World;
+  let processes: LedgerProcesses;
+
+  before(async () => {
+    world = await World.start();
+    processes = await LedgerProcesses.create();
+  });
+  after(async () => {
+    await processes.stop();
+    await world.stop();
+  });
+
+  it('exits with 78 and says what is missing when it is not configured', async () => {
+    const child = processes.spawn({});
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    await once(child, 'close');
+    expect(child.exitCode).to.equal(EXIT_BAD_CONFIGURATION);
+    expect(said).to.include('NATS_URL: must be set');
+  });
+
+  it('ends cleanly on SIGTERM', async () => {
+    expect(await endProcess(await processes.startReady(world), 'SIGTERM')).to.equal(0);
+  });
+});
