@@ -72,7 +72,7 @@ function parse(command: Command, rest: readonly string[]): { values: OptionValue
   if (parsed.positionals.length !== command.arguments.length) {
     throw new UsageError(`usage: ${command.name} ${command.usage}`.trim());
   }
-  return { values: parsed.values as OptionValues, args: parsed.positionals };
+  return { values: parsed.values, args: parsed.positionals };
 }
 
 function help(program: string, commands: readonly Command[]): string {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ConfigurationError } from '../errors/errors.ts';
 import { SETTINGS, type SettingName, type Settings } from './settings.ts';
 
@@ -42,7 +42,11 @@ function isRequired(name: SettingName, required: readonly SettingName[]): boolea
 export function describeSettings(): readonly { readonly name: string; readonly default: string; readonly description: string }[] {
   return Object.entries(SETTINGS).map(([name, schema]) => {
     const parsed = (schema as z.ZodType).safeParse(undefined);
-    const fallback = parsed.success && parsed.data !== undefined ? String(parsed.data) : '';
+    const fallback = parsed.success && parsed.data !== undefined ? printed(parsed.data) : '';
     return { name, default: fallback, description: (schema as z.ZodType).description ?? '' };
   });
+}
+
+function printed(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

@@ -35,7 +35,7 @@ export const SETTINGS = {
   NATS_MONITOR_URL: url(['http:', 'https:']).optional().describe('Monitoring address of the NATS server; used to check that it syncs every write to disk.'),
   DURABILITY_CHECK: z.enum(['warn', 'refuse']).default('refuse').describe('What to do when the NATS server acknowledges before it syncs to disk, or cannot be asked. The standalone edition warns.'),
   DATABASE_URL: url(['postgres:', 'postgresql:']).optional().describe('Postgres 15 or later for the read models. When it is set, `npm start` starts no Postgres of its own.'),
-  MASTER_KEY: z.base64().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64').optional().describe('Key under which all other keys are wrapped: 32 bytes in base64. The standalone edition generates one into the data folder. Losing it loses everything clients typed.'),
+  MASTER_KEY: z.base64().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64').optional().describe('Key under which all other keys are wrapped: 32 bytes in base64, such as `openssl rand -base64 32` prints. The standalone edition generates one into the data folder. Losing it loses everything clients typed.'),
   UPLOAD_URL_TTL_SECONDS: seconds.default(3600).describe('How long a single upload URL works (§4.5).'),
   UPLOAD_WINDOW_SECONDS: seconds.default(7200).describe('After this time a job whose file was never uploaded expires (§3).'),
   HOLD_RELEASE_SECONDS: seconds.default(120).describe('Credits that are held for a job which is not created within this time are released; the api has half of it to create the job.'),
