@@ -4,6 +4,11 @@ import { IMPORTER_QUEUE, IMPORTER_READY_SUBJECT, OBSERVE_SUBJECT, observeRequest
 import type { Logger } from '../../shared/log/log.ts';
 import type { Observer } from './observer.ts';
 
+/** Requests in hand at once; more than this cannot be answered before their callers give up. */
+const REQUESTS_MAX = 5_000;
+
+const UNAVAILABLE = { ok: false, code: 'unavailable' } as const;
+
 /** Answers requests until it is stopped; `stop` takes no new one and finishes those in hand. */
 export type Answering = { readonly stop: () => Promise<void> };
 
@@ -15,6 +20,7 @@ export function answerRequests(nc: NatsConnection, observer: Observer, logger: L
       queue: IMPORTER_QUEUE,
       callback(error, message) {
         if (error) return logger.warn({ err: error, subject: OBSERVE_SUBJECT }, 'a subscription ended');
+        if (inHand.size >= REQUESTS_MAX) return reply(message, UNAVAILABLE);
         const answering = answer(message, observer, logger).finally(() => inHand.delete(answering));
         inHand.add(answering);
       },
@@ -40,7 +46,7 @@ async function answer(message: Msg, observer: Observer, logger: Logger): Promise
     reply(message, { ok: true, status: await observer.observe(job_id) });
   } catch (error) {
     logger[error instanceof TransientError ? 'warn' : 'error']({ err: error, job_id }, 'could not look for a file');
-    reply(message, { ok: false, code: 'unavailable' });
+    reply(message, UNAVAILABLE);
   }
 }
 
