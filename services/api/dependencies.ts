@@ -13,6 +13,7 @@ import type { ApiConfig } from './config.ts';
 import type { LogWatch } from './long-poll/log-watch.ts';
 import type { WaitPlaces } from './long-poll/wait-places.ts';
 import type { LogGuard } from './read-models/log-guard.ts';
+import type { WhenSettled } from './read-models/when-settled.ts';
 
 /** Everything the routes work with. */
 export type Dependencies = {
@@ -31,6 +32,7 @@ export type Dependencies = {
   readonly positions: PositionWatch;
   readonly logWatch: LogWatch;
   readonly logGuard: LogGuard;
+  readonly whenSettled: WhenSettled;
   readonly waitPlaces: WaitPlaces;
   /** Aborted when the process stops: what waits answers at once. */
   readonly stopping: AbortSignal;

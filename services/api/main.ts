@@ -16,6 +16,7 @@ import { startServer } from './http/server.ts';
 import { LogWatch } from './long-poll/log-watch.ts';
 import { WaitPlaces } from './long-poll/wait-places.ts';
 import { LogGuard } from './read-models/log-guard.ts';
+import { watchSettling } from './read-models/when-settled.ts';
 
 /** Requests in hand get this long to end at a stop, in ms; those that wait are answered at once. */
 const STOP_GRACE_MS = 1_500;
@@ -62,6 +63,7 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
     positions,
     logWatch,
     logGuard,
+    whenSettled: watchSettling(nc),
     waitPlaces: new WaitPlaces(),
     stopping,
   };

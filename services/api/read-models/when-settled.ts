@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { toTransient } from '../../../shared/nats/transient.ts';
+import { STREAM_OF } from '../../../shared/store/subjects.ts';
+
+/** Durable with which the ledger follows the ends of jobs (`streams/consumers.ts`). */
+const SETTLE_DURABLE = 'ledger-settle';
+/** How long a balance waits for the ledger, in ms; it usually takes ten. Later the balance is shown as it is. */
+const SETTLED_MS_MAX = 1_000;
+const LOOK_EVERY_MS = 10;
+
+/** Waits, for a bounded time, until the ledger has settled every job that ended at or before a position of `JOBS`. */
+export type WhenSettled = (position: number) => Promise<void>;
+
+/**
+ * Who sees a job end and then asks for the balance must not find its credits still held (§2.7). The function throws
+ * `TransientError('nats')` when the log is away.
+ */
+export function watchSettling(nc: NatsConnection): WhenSettled {
+  const manager = jetstreamManager(nc, { checkAPI: false });
+  return async (position) => {
+    const endMs = performance.now() + SETTLED_MS_MAX;
+    try {
+      while (!(await isSettled(await manager, position)) && performance.now() < endMs) await delay(LOOK_EVERY_MS);
+    } catch (error) {
+      throw toTransient(error);
+    }
+  };
+}
+
+async function isSettled(manager: JetStreamManager, position: number): Promise<boolean> {
+  const { ack_floor, num_pending, num_ack_pending } = await manager.consumers.info(STREAM_OF.job, SETTLE_DURABLE);
+  return ack_floor.stream_seq >= position || (num_pending === 0 && num_ack_pending === 0);
+}
