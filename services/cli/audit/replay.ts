@@ -14,7 +14,9 @@ export class IllegalEventError extends CodedError {
 
 /** Checks a job's event against the rules of today and applies it. `time` is when it was appended. */
 export function replayJob(state: JobState, event: JobEvent, time: string): JobState {
-  return replay(jobDecider, jobCommandOf(event, time), state, event);
+  // Deleted by its very first event: the ledger made sure that a job without a hold can never come into being.
+  const command: JobCommand = state.kind === 'none' && event.type === 'job.deleted' ? { type: 'abandon' } : jobCommandOf(event, time);
+  return replay(jobDecider, command, state, event);
 }
 
 /** Checks an event of credits against the rules of today and applies it. */
