@@ -6,7 +6,7 @@ import { waitFor } from '../../services/standalone/processes.ts';
 import { findProjectRoot } from '../../shared/tools/project-root.ts';
 
 /** Far longer than any step takes; a test that hits it has failed. */
-const LINE_LIMIT_MS = 40_000;
+const LINE_LIMIT_MS = 25_000;
 
 /** A stand-in for a service: ready at once, says when it stops, and answers /readyz when it is the api. */
 const OBEDIENT = `
