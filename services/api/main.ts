@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { watchPositions } from '../../projections/position-watch.ts';
+import { answerApplied } from '../../shared/accounts/applied.ts';
 import { systemClock } from '../../shared/clock/clock.ts';
 import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
 import { createLogger, type Logger } from '../../shared/log/log.ts';
@@ -42,6 +44,7 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
   cleanup.add('log watch', () => logWatch.stop());
   const accounts = await openAccounts(nc, settings.DATA_DIR, logger);
   cleanup.add('accounts', () => accounts.stop());
+  cleanup.add('answers to operators', await answerApplied(nc, accounts, randomUUID(), logger));
   const pool = createPool(settings.DATABASE_URL, logger, 'api');
   cleanup.add('postgres', () => pool.end());
   const positions = watchPositions(nc, pool);
