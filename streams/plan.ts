@@ -64,7 +64,7 @@ function creation(definition: ConsumerDefinition): Difference {
 
 function updates(kind: Difference['kind'], name: string, changes: readonly FieldChange[]): Difference[] {
   if (changes.length === 0) return [];
-  const reasons = changes.flatMap((change) => change.destructive ?? []);
+  const reasons = changes.flatMap(({ field, destructive }) => (destructive === undefined ? [] : [`${field}: ${destructive}`]));
   return [{ kind, name, action: 'update', changes, ...(reasons.length === 0 ? {} : { destructive: reasons.join('; ') }) }];
 }
 

@@ -7,7 +7,12 @@ import { EVENT_VERSIONS, isEventType, type DomainEvent, type EventVersion } from
  */
 export function upcast(type: string, dataversion: number, data: unknown): DomainEvent {
   if (!isEventType(type)) throw new Defect(`event type ${type} is not registered`);
-  const versions: readonly EventVersion[] = EVENT_VERSIONS[type];
+  // The registry's type and this lift are one fact: the last schema that parsed is the latest of this type.
+  return { type, data: lift(type, EVENT_VERSIONS[type], dataversion, data) } as DomainEvent;
+}
+
+/** Lifts data of version `dataversion` through the versions that follow it; throws `Defect` when a step does not fit. */
+export function lift(type: string, versions: readonly EventVersion[], dataversion: number, data: unknown): unknown {
   if (dataversion > versions.length) throw new Defect(`${type} version ${dataversion} was written by newer code`);
   let current = data;
   for (const [index, version] of versions.entries()) {
@@ -16,6 +21,5 @@ export function upcast(type: string, dataversion: number, data: unknown): Domain
     if (!parsed.success) throw new Defect(`${type} version ${index + 1} does not fit its schema`, { cause: parsed.error });
     current = version.upcast ? version.upcast(parsed.data) : parsed.data;
   }
-  // The registry's type and this loop are one fact: the last schema that parsed is the latest of this type.
-  return { type, data: current } as DomainEvent;
+  return current;
 }
