@@ -3,6 +3,9 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { hashOf } from '../shared/events/envelope.ts';
 import { toTransient } from '../shared/nats/transient.ts';
 
+/** Wait for an answer of the server, in ms; it takes one or two, and who asks holds a transaction open. */
+const ANSWER_MS_MAX = 2_000;
+
 /** A place in the log that was read. */
 export type LogPlace = { readonly stream: string; readonly position: number; readonly eventHash: string | undefined };
 
@@ -22,7 +25,7 @@ export type LogCheck = {
 
 /** A check over this connection. */
 export async function openLogCheck(nc: NatsConnection): Promise<LogCheck> {
-  const manager = await jetstreamManager(nc, { checkAPI: false });
+  const manager = await jetstreamManager(nc, { checkAPI: false, timeout: ANSWER_MS_MAX });
   return {
     readState: async (stream) => readStreamState(manager, stream),
     stillHolds: async (place) => place.position === 0 || (await readHash(manager, place)) === place.eventHash,

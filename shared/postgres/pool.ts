@@ -7,8 +7,8 @@ const CONNECTIONS_MAX = 8;
 const CONNECT_MS_MAX = 3_000;
 /** One statement, in ms; a list that takes longer fails instead of piling up. */
 const STATEMENT_MS_MAX = 5_000;
-/** Until the answer to a statement is here, in ms; longer than the server's own limit, for a network that swallows it. */
-const ANSWER_MS_MAX = 8_000;
+/** How much longer than the server's own limit the answer is waited for, in ms; for a network that swallows it. */
+const ANSWER_EXTRA_MS = 3_000;
 /** Wait for a lock, in ms; a rebuild takes its locks for a moment only. */
 const LOCK_MS_MAX = 4_000;
 /** Idle inside a transaction, in ms; a process that hangs must not hold locks for ever. */
@@ -17,13 +17,13 @@ const IDLE_IN_TRANSACTION_MS_MAX = 60_000;
 const IDLE_MS_MAX = 30_000;
 
 /** Options that every connection has: all its waits end. */
-function connectionOptions(databaseUrl: string, applicationName: string): pg.ClientConfig {
+function connectionOptions(databaseUrl: string, applicationName: string, statementMsMax: number): pg.ClientConfig {
   return {
     connectionString: databaseUrl,
     application_name: applicationName,
     connectionTimeoutMillis: CONNECT_MS_MAX,
-    statement_timeout: STATEMENT_MS_MAX,
-    query_timeout: ANSWER_MS_MAX,
+    statement_timeout: statementMsMax,
+    query_timeout: statementMsMax + ANSWER_EXTRA_MS,
     lock_timeout: LOCK_MS_MAX,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
     keepAlive: true,
@@ -32,15 +32,18 @@ function connectionOptions(databaseUrl: string, applicationName: string): pg.Cli
 
 /** A bounded pool of connections. It connects when it is first asked; errors go through `toTransient` at the caller. */
 export function createPool(databaseUrl: string, logger: Logger, applicationName = 'file-conversion'): pg.Pool {
-  const pool = new pg.Pool({ ...connectionOptions(databaseUrl, applicationName), max: CONNECTIONS_MAX, idleTimeoutMillis: IDLE_MS_MAX });
+  const pool = new pg.Pool({ ...connectionOptions(databaseUrl, applicationName, STATEMENT_MS_MAX), max: CONNECTIONS_MAX, idleTimeoutMillis: IDLE_MS_MAX });
   // Without a listener, an idle connection that breaks would end the process.
   pool.on('error', (error) => logger.warn({ err: error }, 'an idle Postgres connection broke'));
   return pool;
 }
 
-/** One connection of its own, not connected yet. `onLost` is called when it breaks, also while nothing is asked. */
-export function createClient(databaseUrl: string, applicationName: string, onLost: (error?: Error) => void): pg.Client {
-  const client = new pg.Client(connectionOptions(databaseUrl, applicationName));
+/**
+ * One connection of its own, not connected yet. `onLost` is called when it breaks or ends, also while nothing is asked.
+ * Statements that go over whole tables need more time than the default.
+ */
+export function createClient(databaseUrl: string, applicationName: string, onLost: (error?: Error) => void, statementMsMax = STATEMENT_MS_MAX): pg.Client {
+  const client = new pg.Client(connectionOptions(databaseUrl, applicationName, statementMsMax));
   client.on('error', onLost);
   client.on('end', () => onLost());
   return client;

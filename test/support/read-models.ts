@@ -1,5 +1,5 @@
-import pg from 'pg';
 import type { NatsConnection } from '@nats-io/transport-node';
+import type { Pool } from 'pg';
 import { migrate } from '../../projections/migrate.ts';
 import { readPositions } from '../../projections/positions.ts';
 import type { ProjectionName } from '../../projections/projection.ts';
@@ -23,7 +23,7 @@ export type TestReadModels = {
   readonly nc: NatsConnection;
   readonly store: EventStore;
   readonly databaseUrl: string;
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   /** Waits until a read model has applied a position. */
   readonly reach: (name: ProjectionName, position: number) => Promise<void>;
   readonly stop: () => Promise<void>;
