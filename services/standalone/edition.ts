@@ -20,7 +20,7 @@ import { composeWelcome, demoFilePath } from './welcome.ts';
 
 /** The services start within seconds; a slow machine, or a log that is read again, takes longer. */
 const READY_LIMIT_MS = 120_000;
-const READY_LOOK_LIMIT_MS = 2_000;
+const READY_LOOK_LIMIT_MS = 500;
 const MASTER_KEY_BYTES = 32;
 
 /** What the edition is given besides its configuration. */

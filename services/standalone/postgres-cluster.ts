@@ -28,7 +28,8 @@ export async function createCluster(options: ClusterOptions): Promise<void> {
   const parent = dirname(options.data);
   const unfinished = join(parent, 'data.unfinished');
   const passwordFile = join(parent, `.password-${randomBytes(6).toString('hex')}`);
-  await rm(unfinished, { recursive: true, force: true });
+  // The initdb of a predecessor that was killed may still be writing its last files.
+  await rm(unfinished, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   await mkdir(unfinished, { mode: 0o700 });
   try {
     await writeFile(passwordFile, `${options.password}\n`, { mode: 0o600 });

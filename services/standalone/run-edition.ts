@@ -5,8 +5,11 @@ import { startEdition } from './edition.ts';
 import { createProgress } from './progress.ts';
 import type { ServicePlan } from './services.ts';
 
-/** A step of the start that is under way when we are told to stop gets so long to end, before its work is undone. */
-const START_SETTLES_MS = 1_000;
+/**
+ * A step of the start that is under way when we are told to stop gets so long to end, before its work is undone: a
+ * first Postgres is not left half made. Once the services are there the start ends at once, so 20 s are kept.
+ */
+const START_SETTLES_MS = 10_000;
 
 /**
  * Runs everything on this machine until SIGTERM or SIGINT, then ends it in order and exits: 0 when told to stop, 78 on

@@ -21,7 +21,7 @@ export const SERVICES: readonly ServicePlan[] = [
   { name: 'converter', entry: compiled('services/converter/main.js'), stopGraceMs: 5_500 },
   { name: 'importer', entry: compiled('services/importer/main.js'), stopGraceMs: 2_000 },
   { name: 'ledger', entry: compiled('services/ledger/main.js'), stopGraceMs: 4_000 },
-  { name: 'projections', entry: compiled('projections/main.js'), stopGraceMs: 2_000 },
+  { name: 'projections', entry: compiled('projections/main.js'), stopGraceMs: 1_500 },
 ];
 
 function compiled(path: string): string {

@@ -32,7 +32,7 @@ export async function makeStand(names: readonly string[], scripts: Readonly<Reco
   await chmod(folder, 0o711);
   const entries = names.map((name) => join(folder, `${name}.mjs`));
   await Promise.all(names.map((name, index) => writeFile(entries[index] ?? '', scripts[name] ?? OBEDIENT)));
-  return { folder, entries, remove: () => rm(folder, { recursive: true, force: true }) };
+  return { folder, entries, remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }) };
 }
 
 /** The standalone edition as a process of its own. */
