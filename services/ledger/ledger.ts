@@ -39,7 +39,9 @@ export async function startLedger(parts: LedgerParts, cleanup: Cleanup, logger: 
   const orphans = await startReleasingOrphans({ nc, store, books, clock }, logger);
   cleanup.add('orphaned holds', () => orphans.stop());
   const admission = new Admission({ nc, store, books, clock, holdReleaseMs });
-  const answering = answerRequests({ nc, books, admission, isReady: () => copy.halted() === undefined }, logger);
+  const answering = answerRequests({ nc, admission, isReady: () => copy.halted() === undefined }, logger);
   cleanup.add('requests', () => answering.stop());
+  // Ready means that the server knows of the subscriptions.
+  await nc.flush();
   logger.info({ position: copy.position() }, 'ledger follows the log');
 }

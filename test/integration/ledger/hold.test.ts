@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreditsCopy } from '../../../services/ledger/credits-copy.ts';
+import { waitFor } from '../../../services/standalone/processes.ts';
 import { TransientError, Defect } from '../../../shared/errors/errors.ts';
 import { newId } from '../../../shared/ids/ids.ts';
 import { grantCredits, isLedgerReady, requestHold } from '../../../shared/ledger-client/ledger-client.ts';
@@ -11,6 +12,8 @@ import { holdRequestOf, logger, sumsOf, World, type TestLedger } from './world.t
 
 /** Holds that compete for the last ten credits. */
 const RIVALS = 100;
+/** How long a ledger may take to be back after its server, in ms. */
+const BACK_MS_MAX = 15_000;
 
 describe('holding credits', function () {
   this.timeout(60_000);
@@ -101,6 +104,18 @@ describe('holding credits', function () {
     expect(repeated).to.deep.equal([15, 15, 15, 15, 15]);
     await expectFailure(grantCredits(world.nc, { organization_id: organizationId, amount: 0, command_id: commandId, correlation_id: commandId, actor: 'operator' }), Defect);
     expect(sumsOf(await world.credits(organizationId))).to.deep.equal({ granted: 15, balance: 15, held: 0, charged: 0 });
+  });
+
+  it('goes on by itself after the server was killed and came back', async () => {
+    const organizationId = await world.organizationWith(10);
+    const jobId = newId(Date.now());
+    await world.server.kill();
+    await expectFailure(world.hold(organizationId, 4, jobId), TransientError);
+    await world.server.restart();
+    const answer = await waitFor('a ledger', BACK_MS_MAX, () => world.hold(organizationId, 4, jobId).catch(() => undefined));
+    expect(answer).to.include({ ok: true, balance: 6 });
+    expect(await world.hold(organizationId, 7)).to.include({ ok: false, credits_available: 6 });
+    expect(sumsOf(await world.credits(organizationId))).to.deep.equal({ granted: 10, balance: 6, held: 4, charged: 0 });
   });
 
   it('has a copy that can be deleted: it fills anew with the same sums', async () => {

@@ -127,7 +127,7 @@ describe('refusing credits', function () {
     const behind = await startLedgerBehind(world, 300);
     await world.grant(organizationId, 4);
     expect(behind.copy.tables.findAccount(organizationId)).to.include({ granted: 1 });
-    expect(await behind.admission.hold(holdRequestOf(organizationId, 5, newId(Date.now())))).to.include({ ok: true, balance: 0 });
+    expect(await behind.admission.hold(holdRequestOf(organizationId, 5, newId(Date.now())), performance.now())).to.include({ ok: true, balance: 0 });
     expect(sumsOf(await world.credits(organizationId))).to.deep.equal({ granted: 5, balance: 0, held: 5, charged: 0 });
     await first.stop();
   });
