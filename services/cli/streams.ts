@@ -1,5 +1,6 @@
 import { loadSettings } from '../../shared/config/load.ts';
-import { findService } from '../../shared/config/find-service.ts';
+import { readRunFile } from '../../shared/config/run-file.ts';
+import { ConfigurationError } from '../../shared/errors/errors.ts';
 import { createLogger } from '../../shared/log/log.ts';
 import { connectNats, requireServer } from '../../shared/nats/connect.ts';
 import { applyStreams } from '../../streams/apply.ts';
@@ -39,8 +40,11 @@ const apply: Command = {
 };
 
 async function run(dryRun: boolean, json: boolean): Promise<readonly Difference[]> {
-  const { NATS_REPLICAS: replicas } = loadSettings(process.env, ['NATS_REPLICAS']);
-  const nc = await connectNats({ url: findService(process.env).natsUrl, name: 'cli-streams', logger: createLogger('cli', 'silent') }, CONNECT_MS_MAX);
+  const { NATS_REPLICAS: replicas, NATS_URL, DATA_DIR } = loadSettings(process.env, ['NATS_REPLICAS', 'NATS_URL', 'DATA_DIR']);
+  // Streams are applied before anything else runs, so neither a database nor a master key is asked for.
+  const url = NATS_URL ?? readRunFile(DATA_DIR)?.nats_url;
+  if (url === undefined) throw new ConfigurationError([`No running service was found in ${DATA_DIR}. Start it with "npm start", point DATA_DIR to its data folder, or set NATS_URL.`]);
+  const nc = await connectNats({ url, name: 'cli-streams', logger: createLogger('cli', 'silent') }, CONNECT_MS_MAX);
   try {
     await requireServer(nc);
     const log = json ? () => undefined : (line: string) => void process.stdout.write(`${line}\n`);
