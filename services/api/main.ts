@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { watchPositions } from '../../projections/position-watch.ts';
 import { answerApplied } from '../../shared/accounts/applied.ts';
@@ -28,6 +29,8 @@ await runService(() => createLogger('api', readApiSettings(process.env).settings
 async function startApi(cleanup: Cleanup, logger: Logger): Promise<void> {
   const { settings } = readApiSettings(process.env);
   const stopping = new AbortController();
+  // Every request that waits listens to it.
+  setMaxListeners(0, stopping.signal);
   const deps = await openDependencies(cleanup, logger, stopping.signal);
   const server = await startServer(createApp(deps), settings.PORT);
   cleanup.add('server', () => {

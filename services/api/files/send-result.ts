@@ -2,13 +2,14 @@ import { isoTime } from '../../../shared/clock/clock.ts';
 import { jobAt } from '../../../shared/domain/job-view.ts';
 import { resultKey } from '../../../shared/objects/keys.ts';
 import type { FileLink } from '../../../shared/objects/links.ts';
-import type { ObjectHead } from '../../../shared/objects/object-store.ts';
 import { parseRange, type ByteRange } from '../../../shared/objects/range.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { ApiContext } from '../http/context.ts';
 import { foldJob, jobIdOf } from '../jobs/load-job.ts';
 import { linkOf } from './link.ts';
+
+type DownloadLink = Extract<FileLink, { operation: 'download' }>;
 
 /** A result is somebody else's bytes on our address: a browser may show it, but it may not run anything (D92). */
 const CONTENT_SECURITY_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -24,18 +25,28 @@ export async function sendResult(deps: Dependencies, ctx: ApiContext): Promise<v
   const head = await deps.objects.head(link.key);
   if (!head) throw gone();
   const etag = `"${head.etag}"`;
-  ctx.set({
+  if (namesTag(ctx.headers['if-none-match'], etag)) {
+    ctx.set('ETag', etag);
+    ctx.status = 304;
+    return;
+  }
+  const range = rangeOf(ctx, etag, head.size_bytes);
+  ctx.status = range ? 206 : 200;
+  if (ctx.method !== 'HEAD') ctx.body = await deps.objects.read(link.key, { ifMatch: head.etag, ...(range ? { range } : {}) });
+  // After the body, which sets a type and forgets the length; and after all that can fail, or an error would carry them.
+  ctx.set(headersOf(link, etag));
+  if (range) ctx.set('Content-Range', `bytes ${range.start}-${range.end}/${head.size_bytes}`);
+  ctx.length = range ? range.end - range.start + 1 : head.size_bytes;
+}
+
+function headersOf(link: DownloadLink, etag: string): Record<string, string> {
+  return {
     ETag: etag,
     'Accept-Ranges': 'bytes',
     'Content-Type': link.contentType,
     'Content-Disposition': link.disposition,
     'Content-Security-Policy': CONTENT_SECURITY_POLICY,
-  });
-  if (namesTag(ctx.headers['if-none-match'], etag)) {
-    ctx.status = 304;
-    return;
-  }
-  await sendBytes(deps, ctx, link, head, rangeOf(ctx, etag, head.size_bytes));
+  };
 }
 
 async function requireKept(deps: Dependencies, jobId: string, link: FileLink): Promise<void> {
@@ -52,17 +63,6 @@ function rangeOf(ctx: ApiContext, etag: string, sizeBytes: number): ByteRange | 
   const range = parseRange(ctx.headers.range, sizeBytes);
   if (range !== 'unsatisfiable') return range;
   throw ApiError.of(416, 'validation_failed', `The file has ${sizeBytes} bytes.`, { reason: 'range_not_satisfiable' }, { 'Content-Range': `bytes */${sizeBytes}` });
-}
-
-async function sendBytes(deps: Dependencies, ctx: ApiContext, link: FileLink, head: ObjectHead, range: ByteRange | undefined): Promise<void> {
-  const contentType = ctx.response.get('Content-Type');
-  const length = range ? range.end - range.start + 1 : head.size_bytes;
-  ctx.status = range ? 206 : 200;
-  if (range) ctx.set('Content-Range', `bytes ${range.start}-${range.end}/${head.size_bytes}`);
-  if (ctx.method !== 'HEAD') ctx.body = await deps.objects.read(link.key, { ifMatch: head.etag, ...(range ? { range } : {}) });
-  // Koa forgets both when it is given a stream.
-  ctx.set('Content-Type', contentType);
-  ctx.length = length;
 }
 
 function namesTag(header: string | undefined, etag: string): boolean {

@@ -6,7 +6,7 @@ import { validateRequest } from '../create-job/validate-request.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { callerOf } from '../http/context.ts';
-import { untilClosed } from '../http/until-closed.ts';
+import { untilOver } from '../http/until-over.ts';
 import { readQuery } from '../http/read-query.ts';
 import { cancelJob, deleteJob } from '../jobs/end-job.ts';
 import { listPage } from '../jobs/list-page.ts';
@@ -87,8 +87,7 @@ function readRoute(deps: Dependencies): Route {
     async handle(ctx) {
       const { wait = 0 } = readQuery(ctx, waitQuery);
       const jobId = jobIdOf(ctx);
-      const signal = AbortSignal.any([deps.stopping, untilClosed(ctx.res)]);
-      const job = await waitForChange(deps, callerOf(ctx), jobId, wait * 1000, signal);
+      const job = await waitForChange(deps, callerOf(ctx), jobId, wait * 1000, untilOver(ctx.res, deps.stopping));
       const typed = await readTyped(deps, jobId, job);
       if (!typed) throw ApiError.notFound();
       ctx.body = await viewOf(deps, jobId, job, typed, { tasks: true, uploadUrl: false });
