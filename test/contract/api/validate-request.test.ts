@@ -29,8 +29,12 @@ function pathsOf(error: ApiError): readonly string[] {
   return (error.details['issues'] as Issue[]).map(({ path }) => path);
 }
 
-function withConvert(more: Readonly<Record<string, unknown>>): unknown {
+function withConvert(more: Readonly<Record<string, unknown>>): object {
   return { ...good, 'convert-1': { ...good['convert-1'], ...more } };
+}
+
+function byUrl(task: object, convert: object = {}): ApiError {
+  return refuse({ ...withConvert({ input_format: undefined, ...convert }), 'import-1': { operation: 'import/url', ...task } });
 }
 
 describe('Validation of a create request', () => {
@@ -51,7 +55,7 @@ describe('Validation of a create request', () => {
   });
 
   it('ignores fields it does not know and spells formats its own way', () => {
-    const { request, pair } = accept({ ...withConvert({ input_format: 'JPEG', output_format: 'TIF', extra: 1 }) as object, 'import-1': { operation: 'import/upload', filename: 'x' } });
+    const { request, pair } = accept({ ...withConvert({ input_format: 'JPEG', output_format: 'TIF', extra: 1 }), 'import-1': { operation: 'import/upload', filename: 'x' } });
     expect([request.inputFormat, request.outputFormat]).to.deep.equal(['jpg', 'tiff']);
     expect(pair.estimate).to.equal(1);
   });
@@ -117,7 +121,6 @@ describe('Validation of a create request', () => {
   });
 
   it('refuses import/url for now, and still says what else is wrong with it', () => {
-    const byUrl = (task: object, convert: object = {}): ApiError => refuse({ ...withConvert({ input_format: undefined, ...convert }) as object, 'import-1': { operation: 'import/url', ...task } });
     expect(pathsOf(byUrl({ url: 'https://example.com/a.JPG' }))).to.deep.equal(['tasks.import-1.operation']);
     expect(pathsOf(byUrl({}))).to.include('tasks.import-1.url');
     expect(pathsOf(byUrl({ url: 'https://example.com/a.jpg', headers: { a: 1 } }))).to.include('tasks.import-1.headers.a');

@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { listPairs } from '../../../shared/domain/formats.ts';
+import { tasksOf, TestClient } from '../../support/client.ts';
+import { openApiCheck } from '../../support/openapi-check.ts';
+import { sharedService, type TestService } from '../../support/service.ts';
+
+type Operations = { readonly data: readonly { readonly input_format: string; readonly output_format: string; readonly credits_estimated: number; readonly weight: number }[]; readonly options: Readonly<Record<string, object>> };
+type Document = { readonly openapi: string; readonly servers: readonly { readonly url: string }[]; readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string; readonly responses: object }>>>>; readonly components: { readonly schemas: Readonly<Record<string, object>> } };
+
+describe('What anybody may read', function () {
+  this.timeout(120_000);
+  let service: TestService;
+  let nobody: TestClient;
+
+  before(async () => {
+    service = await sharedService();
+    nobody = new TestClient(service.baseUrl, undefined, await openApiCheck(service.baseUrl));
+  });
+
+  it('lists every conversion with its estimate, never below its weight', async () => {
+    const { body } = await nobody.send<Operations>('GET', '/v1/operations');
+    expect(body.data).to.have.length(listPairs().length);
+    for (const pair of body.data) expect(pair.credits_estimated).to.be.at.least(pair.weight);
+  });
+
+  it('describes the options of each target format by a schema that works', async () => {
+    const { body } = await nobody.send<Operations>('GET', '/v1/operations');
+    const validate = new Ajv2020({ strict: false }).compile(body.options['webp'] ?? {});
+    expect(validate({ quality: 80, fit: 'cover' })).to.equal(true);
+    expect(validate({ quality: 0 })).to.equal(false);
+    expect(new Set(Object.keys(body.options))).to.deep.equal(new Set(body.data.map(({ output_format }) => output_format)));
+  });
+
+  it('accepts exactly the conversions it lists', async () => {
+    const tester = new TestClient(service.baseUrl, service.testKey);
+    const { body } = await nobody.send<Operations>('GET', '/v1/operations');
+    const statuses = await Promise.all(body.data.slice(0, 8).map(async ({ input_format, output_format }) => (await tester.send('POST', '/v1/jobs', { json: { tasks: tasksOf(input_format, output_format) } })).status));
+    expect(new Set(statuses)).to.deep.equal(new Set([201]));
+  });
+
+  it('serves an OpenAPI 3.1 document of every endpoint, relative to the base address', async () => {
+    const { body } = await nobody.send<Document>('GET', '/v1/openapi.json');
+    expect(body.openapi).to.equal('3.1.0');
+    expect(body.servers).to.deep.equal([{ url: `${service.baseUrl}/v1` }]);
+    const operations = Object.entries(body.paths).flatMap(([path, methods]) => Object.keys(methods).filter((name) => name !== 'servers').map((method) => `${method} ${path}`));
+    expect(operations).to.have.members([
+      'post /jobs', 'get /jobs', 'get /jobs/{job_id}', 'delete /jobs/{job_id}', 'post /jobs/{job_id}/cancel', 'get /me', 'get /operations', 'get /openapi.json',
+      'put /files/source/{job_id}', 'get /files/result/{job_id}/{attempt}', 'get /healthz', 'get /readyz',
+    ]);
+    expect(Object.keys(body.components.schemas)).to.include.members(['Job', 'Task', 'Error', 'JobStatus', 'CreateJobRequest', 'TaskDefinition']);
+  });
+
+  it('says that it lives, and that everything it needs is there', async () => {
+    expect((await nobody.send('GET', '/healthz')).body).to.deep.equal({ status: 'ok' });
+    const { status, body } = await nobody.send<{ dependencies: object }>('GET', '/readyz');
+    expect(status).to.equal(200);
+    expect(body.dependencies).to.deep.equal({ nats: 'ok', accounts: 'ok', postgres: 'ok', storage: 'ok', ledger: 'ok', importer: 'ok', read_model: 'ok' });
+  });
+});
