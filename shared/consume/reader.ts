@@ -10,6 +10,12 @@ import { parseSubject } from '../store/subjects.ts';
 const BATCH_MAX = 500;
 /** Wait before a reader begins again after a dependency was away, in ms. */
 const RESTART_WAIT_MS = 500;
+/**
+ * Length of one pull and of the silence after which the server is asked anew, in ms. A pull that a restarting server
+ * forgot is noticed after two heartbeats; with the client's defaults a reader stood still for 30 s then.
+ */
+const PULL_MS = 5_000;
+const HEARTBEAT_MS = 1_000;
 /** How often `waitFor` looks whether the reader has come to its end, in ms. */
 const WAIT_TICK_MS = 1_000;
 
@@ -95,7 +101,7 @@ class Reader {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: this.position + 1,
     });
-    this.#messages = await consumer.consume({ max_messages: BATCH_MAX });
+    this.#messages = await consumer.consume({ max_messages: BATCH_MAX, expires: PULL_MS, idle_heartbeat: HEARTBEAT_MS });
     if (this.#stopped) this.#messages.stop();
     let batch: StoredEvent[] = [];
     for await (const message of this.#messages) {
