@@ -85,7 +85,8 @@ describe('a hold whose job is never created', function () {
     const createdOnes = await Promise.all(
       jobs.map(async (jobId, index) => {
         const job = { kind: 'job', id: jobId } as const;
-        const dueMs = heldAtMs + HOLD_RELEASE_MS - 300 + index * 15;
+        // Spread around the time at which the timers fire.
+        const dueMs = heldAtMs + HOLD_RELEASE_MS - 300 + index * 40;
         await waitFor('the moment', HANDLED_MS_MAX, () => (Date.now() >= dueMs ? true : undefined));
         return world.store.append(job, { version: 0 }, created({ organization_id: organizationId }), originOf(job)).then(() => 1, () => 0);
       }),

@@ -79,7 +79,10 @@ describe('settling jobs that end', function () {
     expect(await world.settled(organizationId)).to.deep.equal({ granted: 100, balance: 88, held: 0, charged: 12 });
     const second = await world.startLedger();
     const manager = await jetstreamManager(world.nc, { checkAPI: false });
+    await manager.consumers.pause('JOBS', 'ledger-settle', new Date(Date.now() + 600_000));
     await manager.consumers.reset('JOBS', 'ledger-settle', 1);
+    expect((await manager.consumers.info('JOBS', 'ledger-settle')).num_pending).to.be.at.least(jobs.length);
+    await manager.consumers.resume('JOBS', 'ledger-settle');
     await worked();
     expect(sumsOf(await world.credits(organizationId))).to.deep.equal({ granted: 100, balance: 88, held: 0, charged: 12 });
     await second.stop();
