@@ -5,11 +5,11 @@ import type { WorkerMessage } from '../../shared/consume/worker.ts';
 import { CONVERSION_ATTEMPTS_MAX, jobDecider } from '../../shared/domain/job.ts';
 import { DomainError } from '../../shared/errors/errors.ts';
 import { originFrom } from '../../shared/events/origin.ts';
-import { decode, type StoredEvent } from '../../shared/events/envelope.ts';
+import type { StoredEvent } from '../../shared/events/envelope.ts';
 import { deriveId, newId } from '../../shared/ids/ids.ts';
 import { resultKey } from '../../shared/objects/keys.ts';
 import { handle, loadState } from '../../shared/store/handle.ts';
-import { parseSubject } from '../../shared/store/subjects.ts';
+import { decodeMessage } from '../../shared/store/stored-message.ts';
 import { convert, type Conversion } from './conversion.ts';
 import type { ConverterContext } from './context.ts';
 
@@ -26,8 +26,8 @@ type JobError = EventData<'job.failed'>['error'];
  * attempt can end the job; what others still report is refused (D35, D37).
  */
 export async function convertJob(context: ConverterContext, message: WorkerMessage, signal: AbortSignal): Promise<Outcome> {
-  const aggregate = parseSubject(message.subject);
-  const cause = decode(aggregate, message.position, message.bytes);
+  const cause = decodeMessage(message.subject, message.position, message.bytes);
+  const { aggregate } = cause;
   const { state } = await loadState(context.store, jobDecider, aggregate);
   if (state.kind !== 'live' || (state.status !== 'queued' && state.status !== 'processing')) return DONE;
   if (state.attempt >= CONVERSION_ATTEMPTS_MAX) {

@@ -1,8 +1,7 @@
 import { DONE, type Outcome } from '../../shared/consume/outcome.ts';
 import type { WorkerMessage } from '../../shared/consume/worker.ts';
-import { decode } from '../../shared/events/envelope.ts';
 import type { EventData } from '../../shared/events/registry.ts';
-import { parseSubject } from '../../shared/store/subjects.ts';
+import { decodeMessage } from '../../shared/store/stored-message.ts';
 import { scheduleTimer } from '../../shared/timers/timers.ts';
 import type { ImporterContext } from './context.ts';
 
@@ -18,7 +17,7 @@ type UploadWindow = Pick<EventData<'job.created'>, 'created_at' | 'upload_deadli
  * A timer that is set again is moved, so the same event may come any number of times.
  */
 export async function scheduleDeadlines(context: ImporterContext, message: WorkerMessage): Promise<Outcome> {
-  const { aggregate, event } = decode(parseSubject(message.subject), message.position, message.bytes);
+  const { aggregate, event } = decodeMessage(message.subject, message.position, message.bytes);
   const subjectTokens = [aggregate.id];
   if (event.type === 'job.created' && event.data.import === 'upload') {
     await scheduleTimer(context.nc, { kind: 'upload_window', subjectTokens, dueAtMs: Date.parse(event.data.upload_deadline_at) });

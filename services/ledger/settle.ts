@@ -4,11 +4,11 @@ import { startWorker, type RunningWorker, type WorkerMessage } from '../../share
 import type { CreditsCommand } from '../../shared/domain/credits.ts';
 import { chargeFor } from '../../shared/domain/pricing.ts';
 import { Defect } from '../../shared/errors/errors.ts';
-import { decode, type StoredEvent } from '../../shared/events/envelope.ts';
+import type { StoredEvent } from '../../shared/events/envelope.ts';
 import type { EventData, JobEvent } from '../../shared/events/registry.ts';
 import { deriveId } from '../../shared/ids/ids.ts';
 import type { Logger } from '../../shared/log/log.ts';
-import { parseSubject } from '../../shared/store/subjects.ts';
+import { decodeMessage } from '../../shared/store/stored-message.ts';
 import type { Books } from './books.ts';
 
 /** Ended jobs that are settled at once; those of one organization wait for each other anyway. */
@@ -21,7 +21,7 @@ export function startSettling(nc: NatsConnection, books: Books, logger: Logger):
 }
 
 async function settleMessage(books: Books, message: WorkerMessage): Promise<Outcome> {
-  const stored = decode(parseSubject(message.subject), message.position, message.bytes);
+  const stored = decodeMessage(message.subject, message.position, message.bytes);
   if (settlementOf(stored)) await books.inTurn(stored.envelope.tenant, () => settleInTurn(books, stored));
   return DONE;
 }

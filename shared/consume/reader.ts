@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { jetstream, DeliverPolicy, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Defect, TransientError } from '../errors/errors.ts';
-import { decode, type StoredEvent } from '../events/envelope.ts';
+import type { StoredEvent } from '../events/envelope.ts';
 import type { Logger } from '../log/log.ts';
-import { parseSubject } from '../store/subjects.ts';
+import { decodeMessage } from '../store/stored-message.ts';
 
 /** Events handed over at once at most; bounds memory and the length of a transaction. */
 const BATCH_MAX = 500;
@@ -144,7 +144,7 @@ class Reader {
 /** Streams of events lose nothing, so after the first event a missing sequence is a broken log. */
 function decodeNext(message: JsMsg, before: number): StoredEvent {
   if (before > 0 && message.seq !== before + 1) throw new Defect(`position ${before + 1} is missing in the stream`);
-  return decode(parseSubject(message.subject), message.seq, message.data);
+  return decodeMessage(message.subject, message.seq, message.data);
 }
 
 /** Carries an error that no retry mends out of the loop; what the connection throws is retried instead. */
