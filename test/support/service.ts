@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,8 +8,9 @@ import { waitFor } from '../../services/standalone/processes.ts';
 import { keepTail } from '../../services/standalone/text-tail.ts';
 import { demoFilePath } from '../../services/standalone/welcome.ts';
 import { findService, type ServiceAddresses } from '../../shared/config/find-service.ts';
-import { runFilePath } from '../../shared/config/run-file.ts';
+import { readRunFile } from '../../shared/config/run-file.ts';
 import { findProjectRoot } from '../../shared/tools/project-root.ts';
+import { descendantsOf, listProcesses } from './process-tree.ts';
 
 /** The whole service starts within ten seconds; a busy machine takes longer. */
 const START_LIMIT_MS = 90_000;
@@ -26,6 +27,7 @@ const COMMANDS = {
   ledger: 'services/ledger/main.js',
   projections: 'projections/main.js',
   'nats-server': 'nats-server.conf',
+  postgres: 'postgres/data',
 } as const;
 
 /** Name of a process of the service. */
@@ -33,6 +35,8 @@ export type ProcessName = keyof typeof COMMANDS;
 
 /** The whole service, running from `dist/` on a data folder of its own. */
 export interface TestService {
+  /** Of the process that keeps all others running. */
+  readonly pid: number;
   /** Without `/v1`. */
   readonly baseUrl: string;
   readonly organizationId: string;
@@ -48,12 +52,18 @@ export interface TestService {
   untilReady(): Promise<void>;
   /** What it said last. */
   output(): string;
+  /** kill -9 for all its processes at once, as when the power fails; the data stay. */
+  cutPower(): Promise<void>;
+  /** Ends everything in order and keeps the data; the exit code. */
+  end(): Promise<number | null>;
   /** Ends everything in order and removes the data; the exit code. */
   stop(): Promise<number | null>;
 }
 
 /** How a service is started: settings by their environment variables, and the data of an earlier run. */
 export interface ServiceOptions {
+  /** Folder of an earlier run that was ended or cut off. */
+  readonly dataDir?: string;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -62,7 +72,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const root = findProjectRoot();
   const main = join(root, 'dist/services/standalone/main.js');
   if (!existsSync(main)) throw new Error('dist/ is missing; run npm run build');
-  const dataDir = await mkdtemp(join(tmpdir(), 'test-service-'));
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'test-service-')));
   // As root, Postgres runs as another user, who must get to its data.
   await chmod(dataDir, 0o711);
   const { PATH = '', HOME = '', NATS_SERVER_BIN = '' } = process.env;
@@ -74,7 +84,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   try {
     await waitFor('the start of the service', START_LIMIT_MS, () => {
       if (child.exitCode !== null) throw new Error('the service ended while starting');
-      return existsSync(runFilePath(dataDir)) || undefined;
+      return readRunFile(dataDir)?.pid === child.pid || undefined;
     });
   } catch (error) {
     child.kill('SIGKILL');
@@ -88,7 +98,15 @@ function describe(child: ChildProcess, closed: Promise<number | null>, dataDir: 
   if (!demo) throw new Error('the service made no demo organization');
   const addresses = findService({ DATA_DIR: dataDir });
   const pidOf = (name: ProcessName): number | undefined => findChild(child.pid ?? 0, COMMANDS[name]);
+  const end = async (): Promise<number | null> => {
+    const cutOff = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+    child.kill('SIGTERM');
+    const code = await closed;
+    clearTimeout(cutOff);
+    return code;
+  };
   return {
+    pid: child.pid ?? 0,
     baseUrl: demo.base_url,
     organizationId: demo.organization_id,
     liveKey: demo.live_key,
@@ -103,11 +121,15 @@ function describe(child: ChildProcess, closed: Promise<number | null>, dataDir: 
     },
     untilReady: () => waitFor('readiness', READY_LIMIT_MS, () => isReady(demo.base_url)).then(() => undefined),
     output,
+    async cutPower() {
+      // The children first: their parent would not get to act on their end, and they do not get to act on its end.
+      for (const { pid } of descendantsOf(child.pid ?? 0)) process.kill(pid, 'SIGKILL');
+      child.kill('SIGKILL');
+      await closed;
+    },
+    end,
     async stop() {
-      const cutOff = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
-      child.kill('SIGTERM');
-      const code = await closed;
-      clearTimeout(cutOff);
+      const code = await end();
       await rm(dataDir, { recursive: true, force: true });
       return code;
     },
@@ -121,10 +143,11 @@ async function isReady(baseUrl: string): Promise<true | undefined> {
 }
 
 function findChild(parentPid: number, mark: string): number | undefined {
-  const lines = spawnSync('ps', ['-A', '-ww', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).stdout.split('\n');
-  const found = lines.map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line)).find((match) => match?.[2] === String(parentPid) && match[3]?.includes(mark));
-  return found ? Number(found[1]) : undefined;
+  return listProcesses().find(({ ppid, command }) => ppid === parentPid && command.includes(mark))?.pid;
 }
+
+/** Largest upload to the shared service: above every real file of the tests, small enough to be exceeded. */
+export const SHARED_UPLOAD_BYTES_MAX = 4 * 2 ** 20;
 
 let shared: Promise<TestService> | undefined;
 
@@ -140,6 +163,6 @@ if (typeof after === 'function') {
 
 /** One service for all test files of this process; each test takes an organization of its own. */
 export function sharedService(): Promise<TestService> {
-  shared ??= startService({ settings: { LOG_LEVEL: 'warn', SINGLE_UPLOAD_MAX_BYTES: String(2 * 2 ** 20), DURABILITY_CHECK: 'refuse' } });
+  shared ??= startService({ settings: { LOG_LEVEL: 'warn', SINGLE_UPLOAD_MAX_BYTES: String(SHARED_UPLOAD_BYTES_MAX), DURABILITY_CHECK: 'refuse' } });
   return shared;
 }

@@ -7,10 +7,10 @@ import type { JobView } from '../../../shared/domain/job-view.ts';
 import { tasksOf, TestClient, uploadUrlOf, type ErrorBody } from '../../support/client.ts';
 import { openApiCheck } from '../../support/openapi-check.ts';
 import { openOperator, type TestOperator } from '../../support/organization.ts';
-import { sharedService, type TestService } from '../../support/service.ts';
+import { SHARED_UPLOAD_BYTES_MAX, sharedService, type TestService } from '../../support/service.ts';
 
-/** As the shared service is set. */
-const MAX_BYTES = 2 * 2 ** 20;
+/** What is written at once. */
+const PART_BYTES = 65_536;
 
 describe('Uploads', function () {
   this.timeout(120_000);
@@ -49,8 +49,8 @@ describe('Uploads', function () {
   });
 
   it('over the limit are refused at once, and leave the job waiting', async () => {
-    const answer = await client.send<ErrorBody>('PUT', uploadUrlOf(job), { body: Buffer.alloc(MAX_BYTES + 1) });
-    expect([answer.status, answer.body.error.code, answer.body.error.details]).to.deep.equal([413, 'file_too_large', { max_bytes: MAX_BYTES }]);
+    const answer = await client.send<ErrorBody>('PUT', uploadUrlOf(job), { body: Buffer.alloc(SHARED_UPLOAD_BYTES_MAX + 1) });
+    expect([answer.status, answer.body.error.code, answer.body.error.details]).to.deep.equal([413, 'file_too_large', { max_bytes: SHARED_UPLOAD_BYTES_MAX }]);
     expect((await client.readJob(job.id)).status).to.equal('waiting');
   });
 
@@ -61,7 +61,7 @@ describe('Uploads', function () {
         resolve(response.statusCode);
       });
       request.on('error', reject);
-      for (let part = 0; part < 33; part += 1) request.write(Buffer.alloc(65_536));
+      for (let sent = 0; sent <= SHARED_UPLOAD_BYTES_MAX; sent += PART_BYTES) request.write(Buffer.alloc(PART_BYTES));
       request.end();
     });
     expect(status).to.equal(413);

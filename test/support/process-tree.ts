@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process';
+
+/** A process of this machine. */
+export type Process = { readonly pid: number; readonly ppid: number; readonly command: string };
+
+/** All processes that run now; those that ended and only wait for their parent are left out. */
+export function listProcesses(): readonly Process[] {
+  const { stdout } = spawnSync('ps', ['-A', '-ww', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, ppid, state = 'Z', command = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+    return state.startsWith('Z') ? [] : [{ pid: Number(pid), ppid: Number(ppid), command }];
+  });
+}
+
+/** Everything that a process started, directly or not, and that still has its parent. */
+export function descendantsOf(pid: number): readonly Process[] {
+  const all = listProcesses();
+  const found: Process[] = [];
+  for (let parents = [pid]; parents.length > 0; ) {
+    const children = all.filter(({ ppid }) => parents.includes(ppid));
+    found.push(...children);
+    parents = children.map((child) => child.pid);
+  }
+  return found;
+}
