@@ -1,14 +1,12 @@
 import { expect } from 'chai';
+import { waitUntilApplied } from '../../../shared/accounts/applied.ts';
 import { newSecret } from '../../../shared/accounts/api-key.ts';
 import { revokeApiKey, rotateApiKey } from '../../../shared/accounts/manage.ts';
 import { newId } from '../../../shared/ids/ids.ts';
-import { waitFor } from '../../../services/standalone/processes.ts';
 import { tasksOf, TestClient, type Answer, type ErrorBody } from '../../support/client.ts';
 import { openApiCheck, type OpenApiCheck } from '../../support/openapi-check.ts';
 import { openOperator, type TestKey, type TestOperator, type TestOrganization } from '../../support/organization.ts';
 import { sharedService, type TestService } from '../../support/service.ts';
-
-const FOLLOWS_LIMIT_MS = 5_000;
 
 describe('Authentication', function () {
   this.timeout(120_000);
@@ -32,6 +30,11 @@ describe('Authentication', function () {
   const clientOf = (key: TestKey): TestClient => new TestClient(service.baseUrl, key.secret, check);
   const me = (headers: Record<string, string>): Promise<Answer<ErrorBody>> => nobody.send('GET', '/v1/me', { headers });
 
+  /** As the operator's commands do: afterwards no process acts on the old state (D62). */
+  async function applied(position: number | undefined): Promise<void> {
+    expect(await waitUntilApplied(operator.nc, position ?? 0)).to.deep.equal([]);
+  }
+
   it('takes either header, and the scheme in any case', async () => {
     for (const headers of [{ Authorization: `Bearer ${live.secret}` }, { authorization: `bEARER ${live.secret}` }, { 'X-API-Key': live.secret }]) {
       expect((await me(headers)).status).to.equal(200);
@@ -46,8 +49,7 @@ describe('Authentication', function () {
 
   it('answers every key that cannot be used alike', async () => {
     const revoked = await organization.newKey('live');
-    await revokeApiKey(operator.accounts, organization.id, revoked.id);
-    await waitFor('the end of a revoked key', FOLLOWS_LIMIT_MS, async () => ((await me({ 'X-API-Key': revoked.secret })).status === 401 ? true : undefined));
+    await applied(await revokeApiKey(operator.accounts, organization.id, revoked.id));
     const expired = await organization.newKey('live', { expiresAt: '2020-01-01T00:00:00.000Z' });
     const answers = await Promise.all([
       me({}),
@@ -69,7 +71,8 @@ describe('Authentication', function () {
     const key = await organization.newKey('live');
     const job = await clientOf(key).createJob(tasksOf('jpg', 'png'));
     const rotated = await rotateApiKey(operator.accounts, organization.id, key.id, 'live');
-    await waitFor('the end of the old secret', FOLLOWS_LIMIT_MS, async () => ((await me({ 'X-API-Key': key.secret })).status === 401 ? true : undefined));
+    await applied(rotated.position);
+    expect((await me({ 'X-API-Key': key.secret })).status).to.equal(401);
     const again = new TestClient(service.baseUrl, rotated.secret, check);
     expect((await again.readJob(job.id)).api_key_id).to.equal(key.id);
   });
