@@ -32,6 +32,7 @@ export class CreditsTables {
   readonly #account: Statement<[string], AccountRow>;
   readonly #hold: Statement<[string], HoldRow>;
   readonly #openHolds: Statement<[string, number, number], HoldRow>;
+  readonly #oldHolds: Statement<[string, number, number], HoldRow>;
   readonly #grant: Statement<[string, string], { position: number }>;
   readonly #putAccount: Statement<[string, number, string, number, number, number]>;
   readonly #putHold: Statement<[string, string, number, number, string]>;
@@ -42,6 +43,7 @@ export class CreditsTables {
     this.#account = database.prepare('select version, last_hash, granted, held, charged from accounts where organization_id = ?');
     this.#hold = database.prepare('select * from holds where job_id = ?');
     this.#openHolds = database.prepare("select * from holds where organization_id = ? and status = 'held' and position > ? order by position limit ?");
+    this.#oldHolds = database.prepare("select * from holds where status = 'held' and held_at < ? and position > ? order by position limit ?");
     this.#grant = database.prepare('select position from grants where event_id = ? and organization_id = ?');
     this.#putAccount = database.prepare('insert or replace into accounts values (?, ?, ?, ?, ?, ?)');
     this.#putHold = database.prepare("insert into holds values (?, ?, ?, 'held', ?, ?)");
@@ -60,6 +62,11 @@ export class CreditsTables {
   /** Holds that are neither charged nor released, oldest first, after a position. */
   listOpenHolds(organizationId: string, afterPosition: number, limit: number): HoldRow[] {
     return this.#openHolds.all(organizationId, afterPosition, limit);
+  }
+
+  /** Holds of all organizations that are neither charged nor released and are older than `heldBefore`, as above. */
+  listOldHolds(heldBefore: string, afterPosition: number, limit: number): HoldRow[] {
+    return this.#oldHolds.all(heldBefore, afterPosition, limit);
   }
 
   /** Position of the grant with this event id. */

@@ -7,7 +7,7 @@ import type { EventStore } from '../../shared/store/event-store.ts';
 import { Admission } from './admission.ts';
 import { Books } from './books.ts';
 import { CreditsCopy } from './credits-copy.ts';
-import { startReleasingOrphans } from './orphans.ts';
+import { lookAtOldHolds, startReleasingOrphans } from './orphans.ts';
 import { answerRequests } from './requests.ts';
 import { startSettling } from './settle.ts';
 
@@ -37,6 +37,7 @@ export async function startLedger(parts: LedgerParts, cleanup: Cleanup, logger: 
   const settling = await startSettling(nc, books, logger);
   cleanup.add('settling', () => settling.stop());
   const orphans = await startReleasingOrphans({ nc, store, books, clock }, logger);
+  await lookAtOldHolds({ nc, store, books, clock }, holdReleaseMs);
   cleanup.add('orphaned holds', () => orphans.stop());
   const admission = new Admission({ nc, store, books, clock, holdReleaseMs });
   const answering = answerRequests({ nc, admission, isReady: () => copy.halted() === undefined }, logger);

@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Clock } from '../../shared/clock/clock.ts';
+import { isoTime, type Clock } from '../../shared/clock/clock.ts';
 import { DONE, type Outcome } from '../../shared/consume/outcome.ts';
 import { startWorker, type RunningWorker, type WorkerMessage } from '../../shared/consume/worker.ts';
 import { jobDecider } from '../../shared/domain/job.ts';
@@ -8,11 +8,14 @@ import { deriveId } from '../../shared/ids/ids.ts';
 import type { Logger } from '../../shared/log/log.ts';
 import type { EventStore } from '../../shared/store/event-store.ts';
 import { handle } from '../../shared/store/handle.ts';
-import { parseDueTimer } from '../../shared/timers/timers.ts';
+import { parseDueTimer, scheduleTimer } from '../../shared/timers/timers.ts';
 import type { Books } from './books.ts';
 
 /** Holds that are looked at at once. */
 const SLOTS = 4;
+
+/** Old holds that are read at once when a ledger starts. */
+const PAGE_SIZE = 500;
 
 /** What looking after holds without a job needs. */
 export type OrphanParts = { readonly nc: NatsConnection; readonly store: EventStore; readonly books: Books; readonly clock: Clock };
@@ -26,6 +29,22 @@ export type OrphanParts = { readonly nc: NatsConnection; readonly store: EventSt
 export function startReleasingOrphans(parts: OrphanParts, logger: Logger): Promise<RunningWorker> {
   const look = (message: WorkerMessage): Promise<Outcome> => lookAtHold(parts, message);
   return startWorker(parts.nc, { stream: 'TIMERS', durable: 'ledger-orphans', slots: SLOTS, handle: look }, logger);
+}
+
+/**
+ * Sets the timer of every open hold that is older than `holdReleaseMs`, when a ledger starts. Nearly all of them belong
+ * to jobs that go on, and looking at those does nothing; it is for the one whose ledger was paused until its timer had
+ * fired, appended the hold, and died before it could set the timer again.
+ */
+export async function lookAtOldHolds({ nc, books, clock }: OrphanParts, holdReleaseMs: number): Promise<void> {
+  const heldBefore = isoTime(clock.nowMs() - holdReleaseMs);
+  for (let position = 0; ; ) {
+    const page = books.tables.listOldHolds(heldBefore, position, PAGE_SIZE);
+    await Promise.all(page.map((hold) => scheduleTimer(nc, { kind: 'orphaned_hold', subjectTokens: [hold.organization_id, hold.job_id], dueAtMs: clock.nowMs() })));
+    const last = page.at(-1);
+    if (!last) return;
+    position = last.position;
+  }
 }
 
 async function lookAtHold({ store, books, clock }: OrphanParts, message: WorkerMessage): Promise<Outcome> {

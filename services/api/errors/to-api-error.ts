@@ -17,6 +17,8 @@ const REASONS: Readonly<Record<Dependency, string>> = {
 /** What each refusal of the domain and of the object store is to a client; all others are defects. */
 const ANSWERS: Readonly<Record<string, (error: DomainError) => ApiError>> = {
   not_found: () => ApiError.notFound(),
+  // A job that was being created for so long that the ledger has given its credits back: the same request may go well.
+  already_exists: () => unavailable('credit_service_unavailable'),
   data_key_destroyed: () => ApiError.notFound(),
   object_not_found: () => ApiError.notFound('There is no such file.'),
   already_terminal: stateConflict,

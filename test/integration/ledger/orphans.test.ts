@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { jobDecider } from '../../../shared/domain/job.ts';
 import { ConflictError, DomainError } from '../../../shared/errors/errors.ts';
 import { newId } from '../../../shared/ids/ids.ts';
+import { afterLast } from '../../../shared/store/event-store.ts';
 import { handle } from '../../../shared/store/handle.ts';
 import { scheduleTimer } from '../../../shared/timers/timers.ts';
 import { waitFor } from '../../../services/standalone/processes.ts';
@@ -75,6 +76,17 @@ describe('a hold whose job is never created', function () {
     await handledTimers();
     expect(await world.store.load({ kind: 'job', id: jobId })).to.deep.equal([]);
     expect(await world.credits(organizationId)).to.have.length(1);
+  });
+
+  it('is found by the next ledger that starts when it has no timer', async () => {
+    const organizationId = await world.organizationWith(5);
+    const credits = { kind: 'credits', id: organizationId } as const;
+    const held = { type: 'credits.held', data: { job_id: newId(Date.now()), amount: 2 } } as const;
+    // Appended as a ledger would have that died before it could set the timer again; older than the release time.
+    const origin = { ...originOf(credits), nowMs: Date.now() - 2 * HOLD_RELEASE_MS };
+    await world.store.append(credits, afterLast(await world.store.load(credits)), held, origin);
+    await world.startLedger({ holdReleaseMs: HOLD_RELEASE_MS });
+    expect(await world.settled(organizationId)).to.deep.equal({ granted: 5, balance: 5, held: 0, charged: 0 });
   });
 
   it('is either created or released when both happen at once, never both', async () => {
