@@ -8,7 +8,6 @@ import { deriveId, newId } from '../../../shared/ids/ids.ts';
 import { jobKeyName } from '../../../shared/privacy/data-keys.ts';
 import { tagHmac } from '../../../shared/privacy/tag-hmac.ts';
 import { sealTyped } from '../../../shared/privacy/typed.ts';
-import { handle } from '../../../shared/store/handle.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { originOf } from '../jobs/origin.ts';
@@ -18,7 +17,8 @@ import { holdCredits } from './hold-credits.ts';
 
 /**
  * Creates a job (§4.3): credits are held first, then `job.created` is appended; a hold whose job never comes into being
- * is released by the ledger. Answers the job with its upload URL. Throws `ApiError` 402, `TransientError`.
+ * is released by the ledger. Answers the job with its upload URL. Throws `ApiError` 402, `TransientError`, and
+ * `ConflictError` when the ledger has given the job up meanwhile.
  */
 export async function createJob(deps: Dependencies, caller: KeyContext, accepted: AcceptedRequest, requestId: string): Promise<JobView> {
   const nowMs = deps.clock.nowMs();
@@ -30,8 +30,11 @@ export async function createJob(deps: Dependencies, caller: KeyContext, accepted
   // Later than this the ledger may have given the credits back, and the job would run without them.
   if (createBefore !== undefined && isoTime(deps.clock.nowMs()) >= createBefore) throw ApiError.of(503, 'internal', 'Creating the job took too long. Try again.', { retryable: true, reason: 'timeout' }, { 'Retry-After': '1' });
   const origin = originOf(caller, requestId, deriveId('job.created', jobId), deps.clock.nowMs());
-  const { state, appended } = await handle(deps.store, jobDecider, { kind: 'job', id: jobId }, { type: 'create', data }, origin);
-  if (state.kind !== 'live' || !appended) throw new Defect('a job that was just created is not there');
+  const event = jobDecider.decide({ type: 'create', data }, jobDecider.initialState);
+  const state = event === null ? jobDecider.initialState : jobDecider.evolve(jobDecider.initialState, event);
+  if (event === null || state.kind !== 'live') throw new Defect('creating a job did not make one');
+  // Nothing to load: the id is new. Version 1 is taken only when the ledger has given this job up meanwhile.
+  const appended = await deps.store.append({ kind: 'job', id: jobId }, { version: 0 }, event, origin);
   deps.logWatch.note('JOBS', appended.position);
   return viewOf(deps, jobId, state, typed, { tasks: true, uploadUrl: true });
 }
