@@ -29,9 +29,7 @@ async function convertFile(file: string, format: string, values: OptionValues): 
   const options = readOptions(Array.isArray(values['option']) ? values['option'].map(String) : []);
   const target = findTarget();
   const client = new ApiClient(target.baseUrl, target.key);
-  const source = await openAsBlob(file).catch(() => {
-    throw new UsageError(`cannot read ${file}`);
-  });
+  const source = await openSource(file);
   const created = await client.createJob({
     import: { operation: 'import/upload' },
     convert: { operation: 'convert', input: 'import', input_format: values['input-format'] ?? extname(file).slice(1), output_format: format, options },
@@ -47,6 +45,15 @@ async function convertFile(file: string, format: string, values: OptionValues): 
   const path = typeof values['output'] === 'string' ? values['output'] : join(dirname(file), `${basename(file, extname(file))}.${format}`);
   await save(url, path);
   return { job_id: job.id, file: path, credits_used: job.credits_used ?? 0 };
+}
+
+async function openSource(file: string): Promise<Blob> {
+  try {
+    // It throws on the spot when there is no such file.
+    return await openAsBlob(file);
+  } catch (cause) {
+    throw new UsageError(`cannot read ${file}`, { cause });
+  }
 }
 
 /** Every request is bounded; the service itself ends every job, so this loop comes to its end. */
