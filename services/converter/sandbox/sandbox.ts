@@ -1,9 +1,9 @@
-import { chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chown, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ConfigurationError } from '../../../shared/errors/errors.ts';
 import { confine, environment, type Confinement, type JobDir, type Limits } from './command.ts';
 import { findHostTools, runsAsRoot, type HostTools } from './host.ts';
+import { makeJobFolder, removeLeftFolders } from './job-folders.ts';
 import { startConfined, type ConfinedProcess } from './process.ts';
 import type { Program } from './program.ts';
 import { testConfinement, type SelfTest } from './self-test.ts';
@@ -49,12 +49,13 @@ const JOB_UIDS = 1_000;
 
 /**
  * Finds the strongest confinement that works here and proves it: a probe inside must not reach a listener outside nor
- * read a planted file.
+ * read a planted file. Removes the folders of jobs whose converter was killed.
  * @throws ConfigurationError when mode is `require` and bubblewrap does not work, or when bubblewrap runs but leaks.
  */
 export async function createSandbox(settings: SandboxSettings): Promise<Sandbox> {
   const scratchDir = settings.scratchDir ?? tmpdir();
   await mkdir(scratchDir, { recursive: true });
+  await removeLeftFolders(scratchDir);
   if (settings.mode === 'off') return openSandbox({ level: 'none' }, false, scratchDir, ['CONVERTER_SANDBOX is off: converters run with our own rights']);
   const tools = findHostTools(settings.bwrapPath);
   const warnings = tools.bwrap === undefined ? ['bubblewrap is not installed: converters can reach the network and read files'] : [];
@@ -105,7 +106,7 @@ function openSandbox(confinement: Confinement, ownUser: boolean, scratchDir: str
     level: confinement.level,
     warnings,
     openJob: async () => {
-      const path = await mkdtemp(join(scratchDir, 'job-'));
+      const path = await makeJobFolder(scratchDir);
       if (!ownUser) return { path, uid: undefined };
       const uid = JOB_UID_FIRST + (jobs++ % JOB_UIDS);
       await chown(path, uid, uid);

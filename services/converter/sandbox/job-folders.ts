@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+
+/** The machine is part of the name, because containers may share a folder but not their process ids. */
+const MACHINE = hostname().replaceAll(/[^A-Za-z0-9.]/g, '_');
+/** Tells this process from one before it that had the same id, which in a container is the rule. */
+const TOKEN = randomBytes(4).toString('hex');
+const NAME = /^job-(.+)-(\d+)-([0-9a-f]{8})-[^-]+$/;
+
+/** Makes an empty folder for one job whose name tells to which process it belongs. */
+export function makeJobFolder(scratchDir: string): Promise<string> {
+  return mkdtemp(join(scratchDir, `job-${MACHINE}-${process.pid}-${TOKEN}-`));
+}
+
+/** Removes what processes of this machine that were killed left behind: files of clients, which nobody else removes. */
+export async function removeLeftFolders(scratchDir: string): Promise<void> {
+  for (const name of await readdir(scratchDir)) {
+    const [, machine, pid, token] = NAME.exec(name) ?? [];
+    if (machine !== MACHINE || (Number(pid) === process.pid ? token === TOKEN : isRunning(Number(pid)))) continue;
+    // One of another user's converter is not ours to remove.
+    await rm(join(scratchDir, name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
