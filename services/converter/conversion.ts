@@ -16,8 +16,11 @@ import type { JobDir } from './sandbox/command.ts';
 
 /** Name of the source in the job's folder; never a user's file name. */
 const SOURCE_NAME = 'source';
-/** How long a conversion may go on after the service was asked to stop, in ms; then it is handed back. */
-const STOP_GRACE_MS = 8_000;
+/**
+ * How long a conversion may go on after the service was asked to stop, in ms; then it is handed back. Less than the 6 s
+ * that the standalone edition gives a converter to stop, with time to end the engine and to tell the server.
+ */
+const STOP_GRACE_MS = 4_000;
 
 type JobError = EventData<'job.failed'>['error'];
 
