@@ -30,11 +30,6 @@ describe('Jobs of others', function () {
   });
   after(() => operator.stop());
 
-  /** An answer without what may differ: the id of the request. */
-  function withoutRequestId(answer: Answer<ErrorBody>): readonly [number, string] {
-    return [answer.status, answer.bytes.toString().replaceAll(answer.body.error.request_id, 'ID')];
-  }
-
   async function requireInvisible(client: TestClient): Promise<void> {
     for (const [method, rest] of ROUTES) {
       const unknown = withoutRequestId(await client.send<ErrorBody>(method, `/v1/jobs/${UNKNOWN_ID}${rest}`));
@@ -79,3 +74,8 @@ describe('Jobs of others', function () {
     expect((await writer!.send('POST', `/v1/jobs/${waiting.id}/cancel`)).status).to.equal(200);
   });
 });
+
+/** An answer without what may differ: the id of the request. */
+function withoutRequestId(answer: Answer<ErrorBody>): readonly [number, string] {
+  return [answer.status, answer.bytes.toString().replaceAll(answer.body.error.request_id, 'ID')];
+}

@@ -87,6 +87,6 @@ function total(rows: readonly Usage[], field: 'conversions' | 'credits'): number
 }
 
 function lastUsage(said: string): readonly Usage[] {
-  const line = said.split('\n').slice(0, -1).filter((text) => text.includes('"usage":')).at(-1);
+  const line = said.split('\n').slice(0, -1).findLast((text) => text.includes('"usage":'));
   return line === undefined ? [] : (JSON.parse(line) as { usage: readonly Usage[] }).usage;
 }
