@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { startReader } from '../shared/consume/reader.ts';
+import { startReader, type RunningReader } from '../shared/consume/reader.ts';
 import { Defect, TransientError } from '../shared/errors/errors.ts';
 import type { StoredEvent } from '../shared/events/envelope.ts';
 import { createLogger } from '../shared/log/log.ts';
@@ -27,37 +27,46 @@ export type ReplaySpan = {
 };
 
 /**
- * Applies the events after `from` up to `until` in order, none after it, and answers where it came to. Nothing is done
- * again here: throws what `apply` threw, `Defect` on what cannot be read, `TransientError` when the log is away.
+ * Applies the events after `from` up to `until` in order, none after it, and answers where it came to. While Postgres
+ * works on one batch the next is read, no more. Nothing is done again here: throws what `apply` threw, `Defect` on what
+ * cannot be read, `TransientError` when the log is away.
  */
 export async function replay(nc: NatsConnection, span: ReplaySpan): Promise<ReplayPlace> {
   let place = span.from;
-  let failure: unknown;
+  let working: Promise<void> = Promise.resolve();
+  let failure: { readonly error: unknown } | undefined;
   const apply = async (events: readonly StoredEvent[]): Promise<void> => {
+    await working;
+    if (failure) throw new Defect('the replay cannot go on', { cause: failure.error });
     const due = events.filter((event) => event.position > place.position && event.position <= span.until);
     const last = due.at(-1);
     if (last === undefined) return;
-    try {
-      await span.apply(due);
-    } catch (error) {
-      failure = error;
-      throw new Defect('the replay cannot go on', { cause: error });
-    }
     place = last;
+    working = span.apply(due).catch((error: unknown) => void (failure = { error }));
+  };
+  const requireGoing = (reader?: RunningReader): void => {
+    if (failure) throw failure.error;
+    const halted = reader?.halted();
+    if (halted) throw halted.cause;
   };
   if (place.position >= span.until) return place;
   const reader = startReader(nc, { stream: span.stream, position: () => place.position, apply }, createLogger('replay', 'silent'));
   try {
-    for (let before = place.position, movedAt = performance.now(); !(await reader.waitFor(span.until, PROGRESS_MS)); ) {
-      if (failure !== undefined) throw failure;
-      const halted = reader.halted();
-      if (halted) throw halted.cause;
-      span.onProgress(place.position);
-      if (place.position > before) [before, movedAt] = [place.position, performance.now()];
-      else if (performance.now() - movedAt > STANDSTILL_MS_MAX) throw new TransientError('nats', `the replay stands still at position ${before}`);
-    }
-    return place;
+    await finish(reader, span, () => place.position, requireGoing);
   } finally {
     await reader.stop();
+    await working;
+  }
+  requireGoing();
+  return place;
+}
+
+async function finish(reader: RunningReader, span: ReplaySpan, position: () => number, requireGoing: (reader: RunningReader) => void): Promise<void> {
+  let moved = { position: position(), atMs: performance.now() };
+  while (!(await reader.waitFor(span.until, PROGRESS_MS))) {
+    requireGoing(reader);
+    span.onProgress(position());
+    if (position() > moved.position) moved = { position: position(), atMs: performance.now() };
+    else if (performance.now() - moved.atMs > STANDSTILL_MS_MAX) throw new TransientError('nats', `the replay stands still at position ${moved.position}`);
   }
 }
