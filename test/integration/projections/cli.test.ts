@@ -7,6 +7,9 @@ import { findProjectRoot } from '../../../shared/tools/project-root.ts';
 import { appendHistories } from '../../support/log-filler.ts';
 import { silent, startReadModels, type TestReadModels } from '../../support/read-models.ts';
 
+/** Each call starts a process that compiles its sources; a busy machine takes seconds for one. */
+const CALLS_MS_MAX = 120_000;
+
 type Finished = { readonly code: number; readonly out: string; readonly problems: string };
 
 describe('the command projections', () => {
@@ -53,7 +56,7 @@ describe('the command projections', () => {
     expect(rebuilt.code, rebuilt.problems).to.equal(0);
     expect(JSON.parse(rebuilt.out)).to.include({ name: 'jobs', position });
     expect(await run('compare')).to.include({ code: 0 });
-  });
+  }).timeout(CALLS_MS_MAX);
 
   it('explains itself, and refuses what it does not know with exit code 2', async () => {
     expect((await run('--help')).out).to.contain('rebuild NAME');

@@ -13,6 +13,8 @@ import { created } from '../../support/job-events.ts';
 import { silent, startReadModels, type TestReadModels } from '../../support/read-models.ts';
 
 const HALT_MS_MAX = 15_000;
+/** Servers are stopped and started again, and a reader takes seconds to notice. */
+const RESTARTS_MS_MAX = 90_000;
 
 describe('a read model that cannot go on', () => {
   let models: TestReadModels;
@@ -73,7 +75,7 @@ describe('a read model that cannot go on', () => {
     await becomes('in order', ({ halted }) => halted === undefined);
     const events = await appendAll(models.store, newJob(), [created()]);
     await models.reach('jobs', events.at(-1)?.position ?? 0);
-  });
+  }).timeout(RESTARTS_MS_MAX);
 
   it('goes on with the older log when an operator decides so by a rebuild', async () => {
     await appendAll(models.store, newJob(), [created()]);
@@ -93,7 +95,7 @@ describe('a read model that cannot go on', () => {
     await appendAll(models.store, newJob(), [created()]);
     await becomes('current', ({ position, halted }) => position === 2 && halted === undefined);
     expect((await models.pool.query('select 1 from jobs')).rowCount).to.equal(2);
-  });
+  }).timeout(RESTARTS_MS_MAX);
 });
 
 async function replace(folder: string, by: string): Promise<void> {
