@@ -74,7 +74,7 @@ describe('projections that are interrupted', () => {
     }
   });
 
-  it('come back when the log and Postgres were away', async () => {
+  it('come back when the log was away', async () => {
     const projections = await startProjections(models.nc, { databaseUrl: models.databaseUrl, logger: silent });
     try {
       await appendAll(models.store, newJob(), [created()]);
