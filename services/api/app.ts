@@ -22,10 +22,10 @@ export function createApp(deps: Dependencies): Koa<ApiState> {
   const { accounts, clock, logger, logWatch } = deps;
   const isCurrent = (): boolean => logWatch.isConnected() && !accounts.halted();
   app.use(beginRequest);
-  app.use(findRoute(makeRouteFinder(makeRoutes(deps))));
   app.use(logAccess(logger));
   app.use(setSecurityHeaders);
   app.use(answerErrors(logger));
+  app.use(findRoute(makeRouteFinder(makeRoutes(deps))));
   app.use(answerOptions);
   app.use(authenticate({ accounts, clock, isCurrent }));
   app.use(refuseUnknown);

@@ -32,6 +32,8 @@ export async function startServer(app: Koa<ApiState>, port: number): Promise<Run
     connectionsCheckingInterval: CHECK_EVERY_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: HEAD_BYTES_MAX,
+    // Node would refuse with an empty answer; the application does it with the envelope.
+    requireHostHeader: false,
   });
   server.maxConnections = CONNECTIONS_MAX;
   serve(server, app);
@@ -48,6 +50,8 @@ function serve(server: Server, app: Koa<ApiState>): void {
   server.on('request', (request, response) => void answer(request, response));
   // Without a listener the server says "continue" by itself, and bodies are sent that will be refused.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => void answer(request, response));
+  // What we do not know may be ignored (RFC 9110 §10.1.1); Node would refuse it with an empty answer.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => void answer(request, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => answerBadHttp(error.code, socket));
 }
 

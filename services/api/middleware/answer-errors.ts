@@ -3,7 +3,8 @@ import { TransientError } from '../../../shared/errors/errors.ts';
 import type { Logger } from '../../../shared/log/log.ts';
 import { envelopeOf } from '../errors/api-error.ts';
 import { toApiError } from '../errors/to-api-error.ts';
-import type { ApiState } from '../http/context.ts';
+import { answerEarly } from '../http/answer-early.ts';
+import type { ApiContext, ApiState } from '../http/context.ts';
 
 /** Turns whatever was thrown into the envelope of §7, and logs what a person should look at. */
 export function answerErrors(logger: Logger): Middleware<ApiState> {
@@ -17,15 +18,17 @@ export function answerErrors(logger: Logger): Middleware<ApiState> {
       else if (thrown instanceof TransientError) logger.warn(bound, 'a dependency is away');
       ctx.status = error.status;
       ctx.set(error.headers);
-      ctx.body = envelopeOf(error, ctx.state.requestId);
-      leaveUnreadBody(ctx.req, (name, value) => ctx.set(name, value));
+      const body = envelopeOf(error, ctx.state.requestId);
+      if (isStillSending(ctx)) answerEarly(ctx, body);
+      else ctx.body = body;
     }
   };
 }
 
-/** A body that nobody read would be taken for the next request on this connection, which then hangs. */
-function leaveUnreadBody(request: { readonly complete: boolean; resume(): unknown }, set: (name: string, value: string) => void): void {
-  if (request.complete) return;
-  set('Connection', 'close');
-  request.resume();
+/** True while a body is on its way that nobody reads any more; not when the client waits to be asked for it. */
+function isStillSending(ctx: ApiContext): boolean {
+  if (ctx.req.complete || ctx.method === 'HEAD') return false;
+  if (!ctx.state.awaitsContinue) return true;
+  ctx.set('Connection', 'close');
+  return false;
 }

@@ -6,6 +6,7 @@ import type { ApiState } from '../http/context.ts';
 export const beginRequest: Middleware<ApiState> = async (ctx, next) => {
   ctx.state.requestId = randomUUID();
   ctx.set('X-Request-Id', ctx.state.requestId);
+  ctx.state.match = { kind: 'none' };
   ctx.state.awaitsContinue = ctx.get('Expect').toLowerCase() === '100-continue';
   await next();
 };
