@@ -1,4 +1,4 @@
-import { DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { DeliverPolicy, jetstream, jetstreamManager, type Consumer } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Defect, TransientError } from '../errors/errors.ts';
 
@@ -27,6 +27,15 @@ export async function streamExtent(nc: NatsConnection, stream: string): Promise<
 export async function* readStream(nc: NatsConnection, stream: string, from: number, to: number): AsyncGenerator<StoredMessage> {
   if (to < from || to === 0) return;
   const consumer = await jetstream(nc).consumers.get(stream, { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: from });
+  try {
+    yield* readAll(consumer, stream, from, to);
+  } finally {
+    // By itself it would stay for minutes, and a stream takes a bounded number of them.
+    await consumer.delete().catch(() => undefined);
+  }
+}
+
+async function* readAll(consumer: Consumer, stream: string, from: number, to: number): AsyncGenerator<StoredMessage> {
   for (let position = from - 1; position < to; ) {
     const messages = await consumer.fetch({ max_messages: BATCH_MAX, expires: SILENCE_MS_MAX });
     const before = position;
