@@ -1,3 +1,4 @@
+import { koaBody } from 'koa-body';
 import { isPlainJson } from './content-type.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { ApiContext } from '../http/context.ts';
@@ -11,6 +12,11 @@ export const JSON_BODY_BYTES_MAX = 2 ** 20;
 const JSON_LEVELS_MAX = 32;
 /** A body of a megabyte takes this long on a very slow line; a body that takes longer is held back on purpose. */
 const BODY_MS_MAX = 30_000;
+
+/** One character a byte: exactly the bytes that came. */
+const BYTES_AS_TEXT = 'binary';
+/** Status of the error with which koa-body refuses a body over its limit. */
+const PAYLOAD_TOO_LARGE = 413;
 
 /** A JSON object as a client sent it: own properties only, of any name. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -34,34 +40,49 @@ export async function readJsonObject(ctx: ApiContext): Promise<JsonObject> {
 /** Takes in a body that means nothing here, within the same limit, so that the connection can be used again (D52). */
 export async function discardBody(ctx: ApiContext): Promise<void> {
   refuseDeclaredSize(ctx);
-  if (!ctx.req.complete) await readBytes(ctx);
+  if (!ctx.req.complete) await skipBytes(ctx);
 }
 
 function refuseDeclaredSize(ctx: ApiContext): void {
   if (Number(ctx.headers['content-length'] ?? 0) > JSON_BODY_BYTES_MAX) throw tooLarge();
 }
 
-/** Counts while it reads: a chunked body has no declared length. */
+/** Takes JSON as text, because what it may hold is decided before it is parsed, and byte by byte, so that none is lost. */
+const readText = koaBody({ json: false, urlencoded: false, text: true, textTypes: ['application/json'], textLimit: JSON_BODY_BYTES_MAX, encoding: BYTES_AS_TEXT });
+
 async function readBytes(ctx: ApiContext): Promise<Buffer> {
-  allowBody(ctx);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const timer = setTimeout(() => ctx.req.destroy(new Error('the body takes too long')), BODY_MS_MAX);
-  try {
+  return bounded(ctx, async () => {
+    await readText(ctx, () => Promise.resolve());
+    const { body } = ctx.request;
+    return Buffer.from(typeof body === 'string' ? body : '', BYTES_AS_TEXT);
+  });
+}
+
+/** Counts while it throws away: a chunked body has no declared length. */
+async function skipBytes(ctx: ApiContext): Promise<void> {
+  await bounded(ctx, async () => {
+    let size = 0;
     // Not destroyed at an early end: the client has to be answered on the same connection.
     for await (const chunk of ctx.req.iterator({ destroyOnReturn: false })) {
-      const bytes = chunk as Buffer;
-      size += bytes.length;
+      size += (chunk as Buffer).length;
       if (size > JSON_BODY_BYTES_MAX) throw tooLarge();
-      chunks.push(bytes);
     }
+  });
+}
+
+/** Asks for the body, and gives up when it is held back. */
+async function bounded<T>(ctx: ApiContext, read: () => Promise<T>): Promise<T> {
+  allowBody(ctx);
+  const timer = setTimeout(() => ctx.req.destroy(new Error('the body takes too long')), BODY_MS_MAX);
+  try {
+    return await read();
   } catch (error) {
     if (error instanceof ApiError) throw error;
+    if (error instanceof Error && 'status' in error && error.status === PAYLOAD_TOO_LARGE) throw tooLarge();
     throw ApiError.of(400, 'validation_failed', 'The body did not arrive completely.', { reason: 'incomplete_body' });
   } finally {
     clearTimeout(timer);
   }
-  return Buffer.concat(chunks, size);
 }
 
 function parseJson(bytes: Buffer): unknown {

@@ -24,7 +24,7 @@ export const taskShape = z
   .object({
     name: z.string().describe('Name that the client chose.'),
     operation: z.enum(['import/upload', 'import/url', 'convert', 'export/url']),
-    status: jobStatus,
+    status: jobStatus.describe('Follows the job: its import is done when the job is `queued`, its conversion when it is `finished`; tasks that were not done when the job ended take its last status.'),
     credits: z.int().min(0).describe('Credits of this task: on the convert task the charge, once there is one.'),
     result: z.union([uploadResult, exportResult]).optional(),
     ignored_options: z.array(z.string()).optional().describe('Options that the target format does not know; they had no effect.'),
@@ -44,7 +44,7 @@ export const jobShape = z
     testMode: z.boolean().describe('Same value as `test_mode`.'),
     test_mode: z.boolean().describe('True when a test key created the job.'),
     credits_estimated: z.int().min(0).describe('Credits held; the job is never charged above it. A test job holds none.'),
-    credits_used: z.int().min(0).optional().describe('The final charge; absent before the end, 0 for a job that did not finish.'),
+    credits_used: z.int().min(0).optional().describe('The final charge, which stays after the result has expired; absent before the end, 0 for a job that did not finish. At most `credits_estimated`; before that `max(1, minutes × weight)`, with the time of the successful conversion rounded up to whole minutes.'),
     tasks: z.array(taskShape).length(3).optional().describe('Import, convert, export, in this order. In lists only with `include=tasks`.'),
     createdAt: timestamp('Same value as `created_at`.'),
     created_at: timestamp('When the job was created.'),
@@ -75,7 +75,7 @@ export const operationsShape = z
           input_format: z.string(),
           output_format: z.string(),
           credits_estimated: z.int().min(1).describe('Credits held for such a job; it is never charged above it.'),
-          weight: z.int().min(1).describe('Factor of the price of a conversion-minute.'),
+          weight: z.int().min(1).describe('Factor of the price of a conversion-minute: 4 from PDF to an office format, 2 from video to video and for iWork, else 1; the highest counts.'),
         })
         .meta({ id: 'Operation' }),
     ),

@@ -26,7 +26,7 @@ const PER_PAGE_MAX = 100;
 const PAGE_MAX = 1_000_000_000;
 
 const waitQuery = z.object({
-  wait: integerField({ min: 0, max: WAIT_SECONDS_MAX }, 'Seconds to wait for the status to change. A job that has ended is answered at once. The current job is answered either way.'),
+  wait: integerField({ min: 0, max: WAIT_SECONDS_MAX }, 'Seconds to wait for the status to change. A job that has ended is answered at once. The current job is answered either way, and at once when 50 requests of the key wait already.'),
 });
 
 const listQuery = z.object({

@@ -16,7 +16,7 @@ export function publicRoutes(describe: () => OpenApiDocument): readonly Route[] 
 function operationsRoute(): Route {
   const operations = {
     data: listPairs().map(({ input, output, estimate, weight }) => ({ input_format: input, output_format: output, credits_estimated: estimate, weight })),
-    options: Object.fromEntries(Object.entries(OPTION_SCHEMAS).map(([format, schema]) => [format, z.toJSONSchema(schema)])),
+    options: Object.fromEntries(Object.entries(OPTION_SCHEMAS).map(([format, schema]) => [format, describeOptions(schema)])),
   };
   return {
     method: 'GET',
@@ -33,6 +33,12 @@ function operationsRoute(): Route {
       ctx.body = operations;
     },
   };
+}
+
+/** The schema as clients meet it: a key that it does not know is no error and has no effect (D22). */
+function describeOptions(schema: z.ZodObject): object {
+  const { additionalProperties: _refused, ...described } = z.toJSONSchema(schema);
+  return described;
 }
 
 function openApiRoute(describe: () => OpenApiDocument): Route {

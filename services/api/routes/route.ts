@@ -1,3 +1,4 @@
+import Router from '@koa/router';
 import type { EventData } from '../../../shared/events/registry.ts';
 import type { ApiContext } from '../http/context.ts';
 import type { OperationDescription } from '../openapi/operation.ts';
@@ -9,6 +10,8 @@ export type Scope = EventData<'account.api_key_created'>['scopes'][number];
  * Who may ask: anybody (`public`), whoever has a signed link (`link`), any valid key (`any_key`), or keys with a scope.
  */
 export type Access = 'public' | 'link' | 'any_key' | Scope;
+
+type Layer = ReturnType<Router['match']>['path'][number];
 
 /** One endpoint: how it is found, who may use it, how it is described, what it does. */
 export type Route = {
@@ -29,31 +32,25 @@ export type RouteMatch =
 
 /** Finds routes by path and method. HEAD finds what GET finds (D51). Segments are compared as written, undecoded. */
 export function makeRouteFinder(routes: readonly Route[]): (method: string, path: string) => RouteMatch {
-  const table = routes.map((route) => ({ route, segments: route.path.split('/') }));
+  const router = new Router({ strict: true, sensitive: true });
+  const routeOf = new Map(routes.map((route) => [router.register(patternOf(route.path), [route.method], () => undefined), route]));
   return (method, path) => {
-    const given = path.split('/');
-    const found = table.flatMap(({ route, segments }) => {
-      const parameters = matchSegments(segments, given);
-      return parameters ? [{ route, parameters }] : [];
-    });
-    if (found.length === 0) return { kind: 'none' };
-    const wanted = method === 'HEAD' ? 'GET' : method;
-    const hit = found.find(({ route }) => route.method === wanted);
-    return hit ? { kind: 'route', ...hit } : { kind: 'method', allow: allowedMethods(found.map(({ route }) => route.method)) };
+    const { path: layers, pathAndMethod } = router.match(path, method);
+    const [layer] = pathAndMethod;
+    const route = layer && routeOf.get(layer);
+    if (layer && route) return { kind: 'route', route, parameters: parametersOf(layer, path) };
+    return layers.length === 0 ? { kind: 'none' } : { kind: 'method', allow: allowedMethods(layers.flatMap((known) => routeOf.get(known)?.method ?? [])) };
   };
 }
 
-function matchSegments(segments: readonly string[], given: readonly string[]): Readonly<Record<string, string>> | undefined {
-  if (segments.length !== given.length) return undefined;
-  const parameters: Record<string, string> = {};
-  for (const [index, segment] of segments.entries()) {
-    const value = given[index] ?? '';
-    if (!segment.startsWith('{')) {
-      if (segment !== value) return undefined;
-    } else if (value === '') return undefined;
-    else parameters[segment.slice(1, -1)] = value;
-  }
-  return parameters;
+/** The router writes `:name` where OpenAPI writes `{name}`. */
+function patternOf(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+/** As written: an id of ours needs no escapes, and whatever has some is none. */
+function parametersOf(layer: Layer, path: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(layer.captures(path).map((value, index) => [layer.paramNames[index]?.name ?? '', value]));
 }
 
 function allowedMethods(methods: readonly string[]): readonly string[] {
