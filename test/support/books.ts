@@ -11,6 +11,8 @@ import type { TestService } from './service.ts';
 
 /** What a killed worker had in hand comes again after 30 s, and a busy machine takes its time. */
 const SETTLED_LIMIT_MS = 180_000;
+/** Projections that were killed come back after seconds, and first wait for the lease of the one before. */
+const LISTS_LIMIT_MS = 60_000;
 const PER_PAGE = 100;
 const ENDS = new Set(['job.finished', 'job.failed', 'job.cancelled', 'job.expired']);
 const ACTIVE = new Set(['waiting', 'queued', 'processing']);
@@ -65,11 +67,14 @@ export class Books {
     return answer!.body;
   }
 
-  /** All jobs of the organization, from the lists. */
+  /** All jobs of the organization, from the lists; waits while they are not there for a moment. */
   async listAll(): Promise<readonly JobView[]> {
     const jobs: JobView[] = [];
     for (let page = 1; ; page += 1) {
-      const answer = await this.client.send<JobList>('GET', `/v1/jobs?per_page=${PER_PAGE}&page=${page}`);
+      const answer = await waitFor('the lists', LISTS_LIMIT_MS, async () => {
+        const tried = await this.client.send<JobList>('GET', `/v1/jobs?per_page=${PER_PAGE}&page=${page}`);
+        return tried.status === 503 ? undefined : tried;
+      });
       expect(answer.status, answer.bytes.toString()).to.equal(200);
       jobs.push(...answer.body.data);
       if (answer.body.data.length < PER_PAGE) return jobs;
