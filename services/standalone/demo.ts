@@ -21,7 +21,7 @@ import { writePrivateFile } from './private-file.ts';
 /** Credits of the demo organization. */
 const DEMO_CREDITS = 1_000;
 
-/** Contents of `demo.json`. */
+/** Contents of `demo.json`; `base_url` is the contract's, so it ends in `/v1`. */
 export const demoSchema = z.object({ base_url: z.string(), organization_id: z.uuid(), live_key: z.string(), test_key: z.string() });
 export type Demo = z.infer<typeof demoSchema>;
 
@@ -40,7 +40,7 @@ export interface DemoSettings {
 export async function createDemo(nc: NatsConnection, settings: DemoSettings): Promise<void> {
   const known = readDemo(settings.file);
   if (!known && !(await isEmpty(nc))) return;
-  const demo: Demo = { ...(known ?? newDemo()), base_url: settings.publicUrl };
+  const demo: Demo = { ...(known ?? newDemo()), base_url: `${settings.publicUrl}/v1` };
   await writePrivateFile(settings.file, `${JSON.stringify(demo, null, 2)}\n`);
   const store = createJetStreamStore(nc);
   const dataKeys = await openKvDataKeys(nc, settings.masterKey);

@@ -96,6 +96,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
 function describe(child: ChildProcess, closed: Promise<number | null>, dataDir: string, output: () => string): TestService {
   const demo = readDemo(demoFilePath(dataDir));
   if (!demo) throw new Error('the service made no demo organization');
+  const baseUrl = demo.base_url.replace(/\/v1$/, '');
   const addresses = findService({ DATA_DIR: dataDir });
   const pidOf = (name: ProcessName): number | undefined => findChild(child.pid ?? 0, COMMANDS[name]);
   const end = async (): Promise<number | null> => {
@@ -107,7 +108,7 @@ function describe(child: ChildProcess, closed: Promise<number | null>, dataDir: 
   };
   return {
     pid: child.pid ?? 0,
-    baseUrl: demo.base_url,
+    baseUrl,
     organizationId: demo.organization_id,
     liveKey: demo.live_key,
     testKey: demo.test_key,
@@ -119,7 +120,7 @@ function describe(child: ChildProcess, closed: Promise<number | null>, dataDir: 
       if (pid === undefined) throw new Error(`${name} is not running`);
       process.kill(pid, signal);
     },
-    untilReady: () => waitFor('readiness', READY_LIMIT_MS, () => isReady(demo.base_url)).then(() => undefined),
+    untilReady: () => waitFor('readiness', READY_LIMIT_MS, () => isReady(baseUrl)).then(() => undefined),
     output,
     async cutPower() {
       // The children first: their parent would not get to act on their end, and they do not get to act on its end.
