@@ -29,6 +29,8 @@ describe('What anybody may read', function () {
     const validate = new Ajv2020({ strict: false }).compile(body.options['webp'] ?? {});
     expect(validate({ quality: 80, fit: 'cover' })).to.equal(true);
     expect(validate({ quality: 0 })).to.equal(false);
+    // An unknown option is ignored by POST /jobs, so the schema must not refuse it.
+    expect(validate({ quality: 80, sparkle: true })).to.equal(true);
     expect(new Set(Object.keys(body.options))).to.deep.equal(new Set(body.data.map(({ output_format }) => output_format)));
   });
 
