@@ -77,6 +77,11 @@ describe('The commands', function () {
       expect(await statusWith(rotated['secret'])).to.equal(401);
     });
 
+    it('creates an organization that has nothing to spend yet', async () => {
+      const poor = await answerOf('admin', 'org', 'create', '--name', 'Example', '--plan', 'free', '--credits', '0');
+      expect(await answerOf('admin', 'credits', 'grant', '--org', String(poor['organization_id']), '--amount', '2')).to.deep.equal({ balance: 2 });
+    });
+
     it('grants credits and answers the new balance', async () => {
       expect(await answerOf('admin', 'credits', 'grant', '--org', organizationId, '--amount', '5', '--reason', 'a gift')).to.deep.equal({ balance: 12 });
       expect(await answerOf('admin', 'credits', 'grant', '--org', organizationId, '--amount', '1')).to.deep.equal({ balance: 13 });

@@ -10,6 +10,8 @@ import { grant } from './credits.ts';
 import { requireApplied } from './applied.ts';
 
 const planOption = z.enum(plan.options, `must be ${plan.options.join(' or ')}`);
+/** None is a fine beginning; a grant of none would be nothing. */
+const firstCredits = z.union([z.literal('0').transform(Number), creditsAmount], 'must be a whole number of credits');
 const nameOption = z.string().max(255, 'must be at most 255 characters');
 
 /** `admin org create`: a new organization, with credits when they are named. */
@@ -22,11 +24,11 @@ export const orgCreate: Command = {
   async run(values) {
     const name = parseOption('name', required(values, 'name'), nameOption);
     const chosenPlan = parseOption('plan', required(values, 'plan'), planOption);
-    const credits = typeof values['credits'] === 'string' ? parseOption('credits', values['credits'], creditsAmount) : undefined;
+    const credits = typeof values['credits'] === 'string' ? parseOption('credits', values['credits'], firstCredits) : 0;
     return withConnection(async (connection) => {
       const organization_id = newId(connection.clock.nowMs());
       await createOrganization(connection, organization_id, name, chosenPlan);
-      if (credits !== undefined) await grant(connection, organization_id, credits);
+      if (credits > 0) await grant(connection, organization_id, credits);
       return { organization_id };
     });
   },
