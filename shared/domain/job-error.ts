@@ -4,9 +4,9 @@ type JobError = EventData<'job.failed'>['error'];
 
 /** What a person can do about it, by cause (D38). The log holds the cause, so wording may improve at any time. */
 const BY_CAUSE: Readonly<Record<NonNullable<JobError['cause']>, string>> = {
-  empty_file: 'The file is empty. Upload the file again.',
+  empty_file: 'The file is empty. Create a new job and upload the whole file.',
   not_what_it_claims: 'The file is not in the format that input_format names. Create a job with the right input_format.',
-  damaged: 'The file is damaged or incomplete. Check that it opens elsewhere and upload it again.',
+  damaged: 'The file is damaged or incomplete. Check that it opens elsewhere, and create a new job for it.',
   too_many_pixels: 'The image has too many pixels. Scale it down below 100 megapixels.',
   too_many_frames: 'The image has too many frames. At most 500 can be converted.',
   page_not_found: 'The file has no page of the number that the option page names.',

@@ -49,7 +49,7 @@ describe('the error of a job', () => {
     const error = errorOf({ code: 'internal', reason: 'system_error', cause: 'empty_file' });
     expect(error).to.deep.equal({
       code: 'internal',
-      message: 'The file is empty. Upload the file again.',
+      message: 'The file is empty. Create a new job and upload the whole file.',
       details: { reason: 'system_error', cause: 'empty_file', retryable: false },
     });
   });
