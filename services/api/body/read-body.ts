@@ -27,7 +27,11 @@ export type JsonObject = Readonly<Record<string, unknown>>;
  */
 export async function readJsonObject(ctx: ApiContext): Promise<JsonObject> {
   refuseDeclaredSize(ctx);
-  if (!isPlainJson(ctx.headers)) throw invalid('must be JSON in UTF-8, sent with Content-Type: application/json and no Content-Encoding');
+  if (!isPlainJson(ctx.headers)) {
+    // Also of another type it is counted first: the size comes before the type, whether or not it was declared.
+    await discardBody(ctx);
+    throw invalid('must be JSON in UTF-8, sent with Content-Type: application/json and no Content-Encoding');
+  }
   const bytes = await readBytes(ctx);
   if (nestsDeeperThan(bytes, JSON_LEVELS_MAX)) throw invalid(`must not nest deeper than ${JSON_LEVELS_MAX} levels`);
   const value = parseJson(bytes);
