@@ -1,4 +1,4 @@
-import Router from '@koa/router';
+import { Router } from '@koa/router';
 import type { EventData } from '../../../shared/events/registry.ts';
 import type { ApiContext } from '../http/context.ts';
 import type { OperationDescription } from '../openapi/operation.ts';
