@@ -11,7 +11,7 @@ export const jobsProjection: Projection = { name: 'jobs', stream: 'JOBS', table:
 
 /** A row at work; a deleted job stays here until the batch is written, then its row is removed (D36). */
 type Row = RowPosition & { readonly state: JobState; readonly createdPosition: number };
-type StoredRow = { readonly job_id: string; readonly state: LiveJob; readonly version: number; readonly created_position: string; readonly last_position: string };
+type StoredRow = { readonly job_id: string; readonly state: LiveJob; readonly version: number; readonly created_position: string; readonly last_position: string; readonly last_hash: string };
 
 async function applyJobEvents(client: ClientBase, table: string, events: readonly StoredEvent[]): Promise<void> {
   const rows = await readRows(client, table, [...new Set(events.map((stored) => stored.aggregate.id))]);
@@ -22,16 +22,16 @@ async function applyJobEvents(client: ClientBase, table: string, events: readonl
     if (!follows(row, stored)) continue;
     // The stream JOBS holds events of jobs only; `decode` checked it.
     const state = evolveJob(row?.state ?? initialJob, stored.event as JobEvent);
-    rows.set(jobId, { state, version: stored.version, lastPosition: stored.position, createdPosition: row?.createdPosition ?? stored.position });
+    rows.set(jobId, { state, version: stored.version, hash: stored.hash, lastPosition: stored.position, createdPosition: row?.createdPosition ?? stored.position });
     changed.add(jobId);
   }
   await writeRows(client, table, [...changed].map((jobId) => [jobId, rows.get(jobId)]));
 }
 
 async function readRows(client: ClientBase, table: string, jobIds: readonly string[]): Promise<Map<string, Row>> {
-  const { rows } = await client.query<StoredRow>(`select job_id, state, version, created_position, last_position from ${table} where job_id = any($1::uuid[])`, [jobIds]);
+  const { rows } = await client.query<StoredRow>(`select job_id, state, version, created_position, last_position, last_hash from ${table} where job_id = any($1::uuid[])`, [jobIds]);
   return new Map(
-    rows.map((row) => [row.job_id, { state: row.state, version: row.version, lastPosition: Number(row.last_position), createdPosition: Number(row.created_position) }]),
+    rows.map((row) => [row.job_id, { state: row.state, version: row.version, hash: row.last_hash, lastPosition: Number(row.last_position), createdPosition: Number(row.created_position) }]),
   );
 }
 
@@ -61,18 +61,19 @@ function toColumns(jobId: string, row: Row, job: LiveJob): object {
     state: job,
     version: row.version,
     last_position: row.lastPosition,
+    last_hash: row.hash,
   };
 }
 
 /** One statement for all rows of a batch; what never changes about a job is written once. */
 function upsertStatement(table: string): string {
   return `
-    insert into ${table} (job_id, organization_id, key_mode, api_key_id, tag_hmac, created_at, created_position, status, turns_expired_at, state, version, last_position)
-    select job_id, organization_id, key_mode, api_key_id, tag_hmac, created_at, created_position, status, turns_expired_at, state, version, last_position
+    insert into ${table} (job_id, organization_id, key_mode, api_key_id, tag_hmac, created_at, created_position, status, turns_expired_at, state, version, last_position, last_hash)
+    select job_id, organization_id, key_mode, api_key_id, tag_hmac, created_at, created_position, status, turns_expired_at, state, version, last_position, last_hash
     from jsonb_to_recordset($1::jsonb) as row (
       job_id uuid, organization_id uuid, key_mode text, api_key_id uuid, tag_hmac text, created_at timestamptz, created_position bigint,
-      status text, turns_expired_at timestamptz, state jsonb, version int, last_position bigint)
+      status text, turns_expired_at timestamptz, state jsonb, version int, last_position bigint, last_hash text)
     on conflict (job_id) do update set
       status = excluded.status, turns_expired_at = excluded.turns_expired_at, state = excluded.state,
-      version = excluded.version, last_position = excluded.last_position`;
+      version = excluded.version, last_position = excluded.last_position, last_hash = excluded.last_hash`;
 }

@@ -3,6 +3,7 @@ import { creditsDecider, type CreditsState, type Hold } from '../../shared/domai
 import { Defect } from '../../shared/errors/errors.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
 import type { CreditsEvent } from '../../shared/events/registry.ts';
+import { requireNext } from '../../shared/store/stored-message.ts';
 
 /** Raised when `CREDITS_TABLES` changes; older copies are then filled anew. */
 export const CREDITS_TABLES_VERSION = 1;
@@ -88,9 +89,7 @@ export class CreditsTables {
     // The stream CREDITS holds credits events only; `decode` checked it.
     const event = stored.event as CreditsEvent;
     const before = this.findAccount(organizationId);
-    if (stored.version !== (before?.version ?? 0) + 1 || stored.envelope.prevhash !== before?.last_hash) {
-      throw new Defect(`event at position ${stored.position} does not follow the event before it`);
-    }
+    requireNext(stored, before && { version: before.version, hash: before.last_hash });
     const jobId = event.type === 'credits.granted' ? undefined : event.data.job_id;
     const after = creditsDecider.evolve(this.readState(organizationId, jobId), event);
     this.#putAccount.run(organizationId, stored.version, stored.hash, after.granted, after.held, after.charged);

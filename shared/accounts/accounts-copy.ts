@@ -4,6 +4,7 @@ import { openLocalCopy, type LocalCopy } from '../consume/local-copy.ts';
 import type { StoredEvent } from '../events/envelope.ts';
 import type { AccountEvent, EventData } from '../events/registry.ts';
 import type { Logger } from '../log/log.ts';
+import { requireNext, type ChainHead } from '../store/stored-message.ts';
 
 type Scope = EventData<'account.api_key_created'>['scopes'][number];
 
@@ -20,6 +21,7 @@ type KeyRow = Omit<KeyContext, 'scopes'> & { readonly scopes: string; readonly e
 
 const TABLES = `
   create table organizations (organization_id text primary key, plan text not null) without rowid;
+  create table heads (organization_id text primary key, version integer not null, hash text not null) without rowid;
   create table api_keys (
     api_key_id text primary key, organization_id text not null, key_mode text not null, scopes text not null,
     secret_sha256 text not null unique, expires_at text, revoked integer not null default 0
@@ -42,7 +44,7 @@ export class AccountsCopy {
 
   /** Opens the copy in `folder` (in memory without one) and follows `ACCOUNTS`. */
   static async open(nc: NatsConnection, logger: Logger, folder?: string): Promise<AccountsCopy> {
-    const definition = { stream: 'ACCOUNTS', name: 'accounts', version: 1, tables: TABLES, apply: applyAccountEvent };
+    const definition = { stream: 'ACCOUNTS', name: 'accounts', version: 2, tables: TABLES, apply: applyAccountEvent };
     return new AccountsCopy(await openLocalCopy(nc, folder === undefined ? definition : { ...definition, folder }, logger));
   }
 
@@ -79,8 +81,12 @@ export class AccountsCopy {
   }
 }
 
+/** Throws `Defect` when the event does not follow the one before it. */
 function applyAccountEvent(database: Database, stored: StoredEvent): void {
   const organizationId = stored.aggregate.id;
+  // A key that somebody forged into the stream must not open anything.
+  requireNext(stored, database.prepare<[string], ChainHead>('select version, hash from heads where organization_id = ?').get(organizationId));
+  database.prepare('insert or replace into heads values (?, ?, ?)').run(organizationId, stored.version, stored.hash);
   // The stream ACCOUNTS holds account events only; `decode` checked it.
   const event = stored.event as AccountEvent;
   switch (event.type) {

@@ -34,7 +34,7 @@ function read(message: StoredMessage, findings: Findings): StoredEvent | undefin
     return decodeMessage(message.subject, message.position, message.bytes);
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
-    findings.add('schema', message.subject, error.message);
+    findings.add('schema', message.subject, `${error.message} (position ${message.position})`);
     return undefined;
   }
 }

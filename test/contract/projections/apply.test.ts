@@ -75,9 +75,19 @@ describe('applying events to a read model', () => {
     const deletion = (await appendAll(createMemoryStore(), newJob(), HISTORIES.deleted)).at(-1);
     if (!deletion) throw new Error('a deletion was appended');
     await rowsAfter(jobs, [[first]]);
-    await jobs.apply(client, jobs.table, [{ ...deletion, aggregate: first.aggregate, version: 2, position: 50 }]);
+    await jobs.apply(client, jobs.table, [{ ...deletion, envelope: second.envelope, aggregate: first.aggregate, version: 2, position: 50 }]);
     expect(await readRows(client, jobs)).to.be.empty;
     await expectDefect(jobs.apply(client, jobs.table, [{ ...second, version: 3, position: 51 }]));
+  });
+
+  it('refuses an event that does not name the hash of the event before it, also from an earlier batch', async () => {
+    const [first, second] = await appendAll(createMemoryStore(), newJob(), [created(), sourceReceived]);
+    const [grant, again] = await appendAll(createMemoryStore(), newCredits(), [granted(1), granted(1_000_000)]);
+    if (!first || !second || !grant || !again) throw new Error('two events each were appended');
+    await expectDefect(rowsAfter(jobs, [[first, forge(second)]]));
+    await expectDefect(rowsAfter(jobs, [[first], [forge(second)]]));
+    await expectDefect(rowsAfter(credits, [[grant], [forge(again)]]));
+    expect(await rowsAfter(credits, [[grant], [again]])).to.have.length(1);
   });
 
   it('halts rather than shows an organization more credits than it was granted', async () => {
@@ -87,6 +97,10 @@ describe('applying events to a read model', () => {
     expect(code, 'check_violation').to.equal('23514');
   });
 });
+
+function forge(stored: StoredEvent): StoredEvent {
+  return { ...stored, envelope: { ...stored.envelope, prevhash: '0'.repeat(64) } };
+}
 
 async function readRows(client: ClientBase, projection: Projection): Promise<unknown[]> {
   return (await client.query(`select * from ${projection.name} order by ${projection.key}`)).rows;

@@ -89,7 +89,7 @@ describe('listing jobs', () => {
   it('uses an index for every filter', async () => {
     await pool.query(
       `insert into jobs_v1 select gen_random_uuid(), case when n % 50 = 0 then $1::uuid else gen_random_uuid() end, 'live', case when n % 3 = 0 then $2::uuid else gen_random_uuid() end,
-         case when n % 5 = 0 then md5(n::text) end, now() - n * interval '1 minute', n, case when n % 10 = 0 then 'finished' else 'expired' end, null, '{}', 1, n
+         case when n % 5 = 0 then md5(n::text) end, now() - n * interval '1 minute', n, case when n % 10 = 0 then 'finished' else 'expired' end, null, '{}', 1, n, ''
        from generate_series(1, 20000) as n`,
       [ORGANIZATION_ID, OTHER_ID],
     );
