@@ -137,6 +137,12 @@ describe('The protocol of the API', function () {
     expect(await exchange(`${head}X-API-Key: ${secret}\r\nContent-Length: 2\r\n\r\n{}`)).to.match(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
   });
 
+  it('passes over an expectation that it does not know', async () => {
+    const { host } = new URL(service.baseUrl);
+    const answer = await exchange(`GET /v1/me HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nExpect: wonders\r\nX-API-Key: ${secret}\r\n\r\n`);
+    expect(answer).to.match(/^HTTP\/1\.1 200 /);
+  });
+
   it('refuses what nests too deeply, before it is parsed', async () => {
     expect((await post('['.repeat(MIB))).status).to.equal(400);
     const nested = `{"tasks":${'{"a":'.repeat(32)}1${'}'.repeat(33)}`;
@@ -158,6 +164,8 @@ describe('The protocol of the API', function () {
       [`GET / HTTP/1.1\r\nHost: ${host}\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
       [`POST /v1/jobs HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v1/me HTTP/1.1\r\n\r\n`, 400],
       [`POST /v1/jobs HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc`, 400],
+      [`GET http://[/v1/me HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`, 400],
+      ['GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ];
     for (const [text, status] of cases) {
       const answer = await exchange(text);
