@@ -5,7 +5,7 @@ import type { ImporterContext } from './context.ts';
 import { meetDeadline } from './deadlines.ts';
 import { observeSource } from './observe.ts';
 import { Observer } from './observer.ts';
-import { answerRequests } from './requests.ts';
+import { answerImporterRequests } from './requests.ts';
 import { scheduleDeadlines } from './schedule.ts';
 
 /** Messages of each kind in hand at once; all of it is waiting for NATS and the object store. */
@@ -27,6 +27,6 @@ export async function startImporter(context: ImporterContext, cleanup: Cleanup):
   const running: RunningWorker[] = [];
   cleanup.add('workers', async () => void (await Promise.all(running.map((worker) => worker.stop()))));
   for (const definition of workers) running.push(await startWorker(nc, definition, logger));
-  const answering = answerRequests(nc, observer, logger);
+  const answering = answerImporterRequests(nc, observer, logger);
   cleanup.add('requests', () => answering.stop());
 }

@@ -8,7 +8,7 @@ import { Admission } from './admission.ts';
 import { Books } from './books.ts';
 import { CreditsCopy } from './credits-copy.ts';
 import { lookAtOldHolds, startReleasingOrphans } from './orphans.ts';
-import { answerRequests } from './requests.ts';
+import { answerLedgerRequests } from './requests.ts';
 import { startSettling } from './settle.ts';
 
 /** How long filling an empty copy may take at the start, in ms; a million events take well under a minute. */
@@ -40,7 +40,7 @@ export async function startLedger(parts: LedgerParts, cleanup: Cleanup, logger: 
   await lookAtOldHolds({ nc, store, books, clock }, holdReleaseMs);
   cleanup.add('orphaned holds', () => orphans.stop());
   const admission = new Admission({ nc, store, books, clock, holdReleaseMs });
-  const answering = answerRequests({ nc, admission, isReady: () => copy.halted() === undefined }, logger);
+  const answering = answerLedgerRequests({ nc, admission, isReady: () => copy.halted() === undefined }, logger);
   cleanup.add('requests', () => answering.stop());
   // Ready means that the server knows of the subscriptions.
   await nc.flush();
