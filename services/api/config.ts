@@ -30,7 +30,7 @@ export function readApiSettings(environment: Environment): { readonly settings: 
   const publicUrl = publicUrlOf(settings);
   const config: ApiConfig = {
     publicUrl,
-    pricingUrl: settings.PRICING_URL ?? `${publicUrl}/reference`,
+    pricingUrl: settings.PRICING_URL ?? `${publicUrl}/v1/operations`,
     uploadUrlTtlMs: settings.UPLOAD_URL_TTL_SECONDS * 1000,
     uploadWindowMs: settings.UPLOAD_WINDOW_SECONDS * 1000,
     resultTtlMs: settings.RESULT_TTL_SECONDS * 1000,

@@ -49,7 +49,7 @@ export const SETTINGS = {
   TRUSTED_PROXIES: cidrs.default([]).describe('Proxies (addresses or CIDR ranges) whose `X-Forwarded-For` is believed.'),
   OUTBOUND_ALLOWED_ADDRESSES: cidrs.default([]).describe('CIDR ranges excepted from the rule that outbound requests go to public addresses only. Each one opens that network to your clients.'),
   OUTBOUND_CA_FILE: z.string().min(1).optional().describe('File with further certificate authorities (PEM) for outbound requests.'),
-  PRICING_URL: url(['http:', 'https:']).optional().describe('Page named in `pricing_url` of 402 answers. Default: `PUBLIC_URL/reference`.'),
+  PRICING_URL: url(['http:', 'https:']).optional().describe('Page named in `pricing_url` of 402 answers. Default: `PUBLIC_URL/v1/operations`, which lists the price of every conversion.'),
 } as const satisfies Record<string, z.ZodType>;
 
 export type SettingName = keyof typeof SETTINGS;

@@ -21,7 +21,7 @@ function uploadRoute(deps: Dependencies): Route {
       operationId: 'uploadSource',
       tag: 'Files',
       summary: 'Upload the file of a job',
-      description: `${linkNote} The body is the raw file. The first complete upload counts: the same bytes may be sent again, others are refused with 409. An expired URL is answered with 403.`,
+      description: `${linkNote} The body is the raw file. The first complete upload counts; once the service has taken it, further ones are refused with 409. An expired URL is answered with 403.`,
       parameters: jobParameters,
       body: ['application/octet-stream', '*/*'],
       success: { 200: { description: 'The file is stored.', headers: { ETag: 'Entity tag of the stored file.' } } },
