@@ -31,10 +31,12 @@ export class Books {
   readonly promised = new Set<string>();
   readonly #service: TestService;
   readonly #operator: TestOperator;
+  readonly #secret: string;
 
   private constructor(service: TestService, operator: TestOperator, organization: TestOrganization, secret: string, granted: number) {
     this.#service = service;
     this.#operator = operator;
+    this.#secret = secret;
     this.organization = organization;
     this.client = new TestClient(service.baseUrl, secret);
     this.granted = granted;
@@ -47,8 +49,8 @@ export class Books {
   }
 
   /** The same books after the service was started anew. */
-  continueAt(service: TestService, operator: TestOperator, secret: string): Books {
-    const books = new Books(service, operator, this.organization, secret, this.granted);
+  continueAt(service: TestService, operator: TestOperator): Books {
+    const books = new Books(service, operator, operator.findOrganization(this.organization.id), this.#secret, this.granted);
     for (const id of this.promised) books.promised.add(id);
     return books;
   }

@@ -33,6 +33,8 @@ export interface TestOperator {
   readonly nc: NatsConnection;
   readonly accounts: AccountsContext;
   newOrganization(credits?: number): Promise<TestOrganization>;
+  /** One that was made before, by this operator or another. */
+  findOrganization(id: string): TestOrganization;
   stop(): Promise<void>;
 }
 
@@ -41,14 +43,16 @@ export async function openOperator(service: TestService): Promise<TestOperator> 
   const { natsUrl, masterKey } = service.addresses;
   const nc = await connectNats({ url: natsUrl, name: 'test', logger: createLogger('test', 'silent') });
   const accounts = { store: createJetStreamStore(nc), dataKeys: await openKvDataKeys(nc, openMasterKey(masterKey)), clock: systemClock };
+  const findOrganization = (id: string): TestOrganization => ({ id, newKey: (mode, options = {}) => newKey(service, accounts, id, mode, options) });
   return {
     nc,
     accounts,
+    findOrganization,
     async newOrganization(credits = 0) {
       const id = newId(Date.now());
       await createOrganization(accounts, id, 'A test', 'active');
       if (credits > 0) await grantCredits(nc, { organization_id: id, amount: credits, command_id: newId(Date.now()), correlation_id: newId(Date.now()), actor: 'operator' });
-      return { id, newKey: (mode, options = {}) => newKey(service, accounts, id, mode, options) };
+      return findOrganization(id);
     },
     stop: () => nc.close(),
   };

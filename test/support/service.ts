@@ -65,6 +65,8 @@ export interface ServiceOptions {
   /** Folder of an earlier run that was ended or cut off. */
   readonly dataDir?: string;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Told everything it says; `output()` keeps the end alone. */
+  readonly onOutput?: (text: string) => void;
 }
 
 /** Starts the standalone edition, which must be built, and returns when it is ready. */
@@ -79,6 +81,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const environment = { PATH, HOME, NATS_SERVER_BIN, DATA_DIR: dataDir, PORT: '0', ...options.settings };
   const child = spawn(process.execPath, [main], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
   const tails = [keepTail(child.stdout), keepTail(child.stderr)];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: string) => options.onOutput?.(text));
   const output = (): string => tails.map((tail) => tail()).join('\n');
   const closed = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
   try {

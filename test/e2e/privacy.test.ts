@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { waitFor } from '../../services/standalone/processes.ts';
+import type { JobView } from '../../shared/domain/job-view.ts';
+import { resultUrlOf, TestClient, uploadUrlOf } from '../support/client.ts';
+import { fixturePath } from '../support/fixtures.ts';
+import { openOperator, type TestOperator } from '../support/organization.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+/** Found nowhere by chance; its inner part stays the same in base64 whatever stands before it. */
+const MARKER = 'zyxMARKERqlaWVUTSRprivate';
+/** An option is typed by the client too; a colour is the one text there is. */
+const COLOUR = '#a7c3e9f1';
+const ERASED_LIMIT_MS = 60_000;
+
+describe('What a client typed', function () {
+  this.timeout(240_000);
+  let service: TestService;
+  let operator: TestOperator;
+  let secret: string;
+  let client: TestClient;
+  let deleted: JobView;
+  let kept: JobView;
+  let failed: JobView;
+  let output = '';
+
+  before(async () => {
+    // With everything that can be logged; a service of its own, because its stores are searched whole.
+    service = await startService({ settings: { LOG_LEVEL: 'trace' }, onOutput: (text) => void (output += text) });
+    operator = await openOperator(service);
+    const organization = await operator.newOrganization(10);
+    secret = (await organization.newKey('live')).secret;
+    client = new TestClient(service.baseUrl, secret);
+    [kept, deleted] = [await convert(), await convert()];
+    failed = await client.createJob(tasks(), { tag: MARKER });
+    await client.upload(failed, Buffer.from(`no picture, but ${MARKER}`));
+    await client.waitForStatus(failed.id, 'error');
+    // Requests that are refused are logged as well.
+    await client.send('GET', `/v1/jobs?tag=${MARKER}&status=${MARKER}`);
+    await client.send('GET', `/v1/jobs?tag=${MARKER}`);
+    await client.send('GET', `/v1/${MARKER}`);
+    await client.send('POST', '/v1/jobs', { json: { tasks: { [MARKER]: { operation: MARKER } }, tag: MARKER } });
+    await client.send('POST', '/v1/jobs', { body: `{"${MARKER}`, headers: { 'Content-Type': 'application/json' } });
+    await client.send('DELETE', `/v1/jobs/${failed.id}`);
+  });
+  after(async () => {
+    await operator.stop();
+    await service.stop();
+  });
+
+  function tasks(): Record<string, unknown> {
+    return {
+      [`${MARKER}-in`]: { operation: 'import/upload' },
+      [`${MARKER}-convert`]: { operation: 'convert', input: `${MARKER}-in`, input_format: 'webp', output_format: 'png', options: { background: COLOUR } },
+      [`${MARKER}-out`]: { operation: 'export/url', input: `${MARKER}-convert` },
+    };
+  }
+
+  async function convert(): Promise<JobView> {
+    const job = await client.createJob(tasks(), { tag: MARKER });
+    await client.upload(job, await readFile(fixturePath('sample.webp')));
+    const ended = await client.waitForStatus(job.id, 'finished', 'error');
+    expect(ended).to.include({ status: 'finished', tag: MARKER });
+    expect(ended.tasks?.map(({ name }) => name)).to.deep.equal([`${MARKER}-in`, `${MARKER}-convert`, `${MARKER}-out`]);
+    return { ...ended, ...(job.tasks ? { tasks: [job.tasks[0]!, ...(ended.tasks ?? []).slice(1)] } : {}) };
+  }
+
+  it('lies in no store, table, file or log, in no spelling', async () => {
+    const secrets = [MARKER, COLOUR.slice(1), secret, signatureOf(uploadUrlOf(kept)), signatureOf(resultUrlOf(kept))];
+    expect(findIn(await everything(), secrets)).to.deep.equal([]);
+    // The search itself works: an id is found, in the stores as in the tables and the logs.
+    const places = findIn(await everything(), [kept.id, Buffer.from(kept.id.replaceAll('-', ''), 'hex')]);
+    for (const place of ['nats/', 'postgres/', 'row of jobs', 'output']) expect(places.some((name) => name.startsWith(place)), place).to.equal(true);
+  });
+
+  it('can be read by nobody any more once the job is deleted: its key is gone from the disk', async () => {
+    const before = await keyOf(deleted.id);
+    expect(before).to.be.instanceOf(Uint8Array);
+    const wrapped = Buffer.from(before ?? []);
+    expect(await findBytes([wrapped])).not.to.deep.equal([]);
+    expect((await client.send('DELETE', `/v1/jobs/${deleted.id}`)).status).to.equal(204);
+    await waitFor('the end of the key', ERASED_LIMIT_MS, async () => ((await keyOf(deleted.id)) === undefined ? true : undefined));
+    expect(await findBytes([wrapped])).to.deep.equal([]);
+    expect((await client.send('GET', resultUrlOf(deleted))).status).to.equal(404);
+    await waitFor('the end of the files', ERASED_LIMIT_MS, async () => ((await filesIn(join(service.dataDir, 'objects'))).some((path) => path.includes(deleted.id)) ? undefined : true));
+    expect(await client.readJob(kept.id)).to.include({ tag: MARKER });
+  });
+
+  /** The wrapped data key of a job as it is stored; undefined when there is none. */
+  async function keyOf(jobId: string): Promise<Uint8Array | undefined> {
+    const key = await operator.accounts.dataKeys.get(`job.${jobId}`);
+    return key === undefined ? undefined : rawKey(jobId);
+  }
+
+  async function rawKey(jobId: string): Promise<Uint8Array | undefined> {
+    const answer = await operator.nc.request(`$JS.API.DIRECT.GET.KV_KEYS.$KV.KEYS.job.${jobId}`, '', { timeout: ERASED_LIMIT_MS });
+    return answer.data.length === 0 ? undefined : answer.data;
+  }
+
+  async function findBytes(wanted: readonly Buffer[]): Promise<readonly string[]> {
+    const places: string[] = [];
+    for (const path of await filesIn(join(service.dataDir, 'nats'))) {
+      const bytes = await readFile(path).catch(() => Buffer.alloc(0));
+      if (wanted.some((part) => bytes.includes(part))) places.push(path);
+    }
+    return places;
+  }
+
+  /** Everything the service keeps or says, by name. */
+  async function everything(): Promise<ReadonlyMap<string, Buffer>> {
+    const found = new Map<string, Buffer>([['output', Buffer.from(output)]]);
+    for (const path of await filesIn(service.dataDir)) {
+      // The demo keys are there to be read; sources and results are the client's files, not what it typed.
+      if (path.endsWith('demo.json') || path.includes('/objects/source/') || path.includes('/objects/result/')) continue;
+      found.set(path.slice(service.dataDir.length + 1), await readFile(path).catch(() => Buffer.alloc(0)));
+    }
+    const database = new pg.Client({ connectionString: service.addresses.databaseUrl });
+    await database.connect();
+    try {
+      const { rows: tables } = await database.query<{ name: string }>(`select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables where table_schema not in ('pg_catalog', 'information_schema')`);
+      for (const { name } of tables) {
+        const { rows } = await database.query(`select row_to_json(t)::text as row from ${name} t`);
+        found.set(`row of ${name.replace('public.', '')}`, Buffer.from(JSON.stringify(rows)));
+      }
+    } finally {
+      await database.end();
+    }
+    return found;
+  }
+});
+
+/** Where any of the texts stands: plain, in base64 at any offset, in hex, in UTF-16, or as a URL would write it. */
+function findIn(places: ReadonlyMap<string, Buffer>, texts: readonly (string | Buffer)[]): readonly string[] {
+  const spellings = texts.flatMap((text) => (typeof text === 'string' ? spell(text) : [text]));
+  return [...places].filter(([, bytes]) => spellings.some((spelling) => bytes.includes(spelling))).map(([name]) => name);
+}
+
+function spell(text: string): readonly Buffer[] {
+  const shifted = ['', 'a', 'ab'].map((before) => {
+    // The characters that the neighbours have a share in are cut off.
+    const whole = Buffer.from(before + text).toString('base64').replaceAll('=', '');
+    return whole.slice(before.length === 0 ? 0 : before.length + 1, -2);
+  });
+  const urlSafe = shifted.map((part) => part.replaceAll('+', '-').replaceAll('/', '_'));
+  const hex = Buffer.from(text).toString('hex');
+  return [...[text, text.toLowerCase(), encodeURIComponent(text), hex, hex.toUpperCase(), ...shifted, ...urlSafe].map((part) => Buffer.from(part)), Buffer.from(text, 'utf16le')];
+}
+
+function signatureOf(url: string): string {
+  return new URL(url).searchParams.get('signature') ?? '';
+}
+
+async function filesIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
