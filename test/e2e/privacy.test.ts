@@ -50,14 +50,6 @@ describe('What a client typed', function () {
     await service.stop();
   });
 
-  function tasks(): Record<string, unknown> {
-    return {
-      [`${MARKER}-in`]: { operation: 'import/upload' },
-      [`${MARKER}-convert`]: { operation: 'convert', input: `${MARKER}-in`, input_format: 'webp', output_format: 'png', options: { background: COLOUR } },
-      [`${MARKER}-out`]: { operation: 'export/url', input: `${MARKER}-convert` },
-    };
-  }
-
   async function convert(): Promise<JobView> {
     const job = await client.createJob(tasks(), { tag: MARKER });
     await client.upload(job, await readFile(fixturePath('sample.webp')));
@@ -155,4 +147,12 @@ function signatureOf(url: string): string {
 async function filesIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+function tasks(): Record<string, unknown> {
+  return {
+    [`${MARKER}-in`]: { operation: 'import/upload' },
+    [`${MARKER}-convert`]: { operation: 'convert', input: `${MARKER}-in`, input_format: 'webp', output_format: 'png', options: { background: COLOUR } },
+    [`${MARKER}-out`]: { operation: 'export/url', input: `${MARKER}-convert` },
+  };
 }

@@ -31,12 +31,6 @@ describe('When a part that only some requests need is killed', function () {
     });
   }
 
-  function requireRetry(answer: Answer<ErrorBody>, reason: string): void {
-    expect(answer.body.error.code).to.equal('internal');
-    expect(answer.body.error.details).to.deep.equal({ retryable: true, reason });
-    expect(Number(answer.headers.get('retry-after'))).to.be.greaterThan(0);
-  }
-
   it('single jobs are read and created without Postgres; lists answer 503, and again 200 afterwards', async () => {
     const refused = await untilRefused('postgres', async () => {
       const [single, list] = await Promise.all([books.client.send('GET', `/v1/jobs/${job.id}`), books.client.send<ErrorBody>('GET', '/v1/jobs')]);
@@ -65,3 +59,9 @@ describe('When a part that only some requests need is killed', function () {
     await requireCleanAudit(world.service);
   });
 });
+
+function requireRetry(answer: Answer<ErrorBody>, reason: string): void {
+  expect(answer.body.error.code).to.equal('internal');
+  expect(answer.body.error.details).to.deep.equal({ retryable: true, reason });
+  expect(Number(answer.headers.get('retry-after'))).to.be.greaterThan(0);
+}

@@ -33,7 +33,7 @@ describe('When things happen at the same moment', function () {
     expect([books.promised.size, refused.length]).to.deep.equal([10, 90]);
     for (const { body } of refused) {
       expect(body.error.code).to.equal('insufficient_credits');
-      expect(body.error.details).to.deep.equal({ credits_required: 1, credits_available: 0, pricing_url: `${world.service.baseUrl}/reference` });
+      expect(body.error.details).to.deep.equal({ credits_required: 1, credits_available: 0, pricing_url: `${world.service.baseUrl}/v1/operations` });
     }
     expect((await books.client.send<{ credits: { balance: number } }>('GET', '/v1/me')).body.credits.balance).to.equal(0);
     await books.cancelWaiting();
