@@ -17,6 +17,9 @@ const HEAD_BYTES_MAX = 16_384;
 /** Long polls hold a connection each; above this new ones wait in the system's queue. */
 const CONNECTIONS_MAX = 10_000;
 
+/** How long a connection stays for a client to take the refusal of bad HTTP, in ms; who never closes it would hold it for ever. */
+const LINGER_MS_MAX = 1_000;
+
 /** A server that listens. */
 export type RunningServer = {
   readonly port: number;
@@ -74,6 +77,8 @@ function answerBadHttp(errorCode: string | undefined, socket: Socket): void {
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  const cutOff = setTimeout(() => socket.destroy(), LINGER_MS_MAX);
+  socket.once('close', () => clearTimeout(cutOff));
 }
 
 function badHttp(errorCode: string | undefined): ApiError {
