@@ -87,7 +87,7 @@ describe('When things happen at the same moment', function () {
 function requireOneWinner(answer: Answer<ErrorBody>, status: string | undefined): void {
   if (answer.status === 200) return void expect(status).to.equal('cancelled');
   expect([answer.status, answer.body.error.code, status]).to.deep.equal([409, 'validation_failed', 'finished']);
-  expect(answer.body.error.details).to.deep.equal(answer.body.error.details?.['reason'] === 'already_terminal' ? { reason: 'already_terminal', status: 'finished' } : { reason: 'processing_cannot_be_cancelled' });
+  expect(answer.body.error.details).to.deep.equal(answer.body.error.details?.['reason'] === 'already_terminal' ? { reason: 'already_terminal', status: 'finished' } : { reason: 'processing_cannot_be_cancelled', status: 'processing' });
 }
 
 async function stop(child: ChildProcess): Promise<void> {
