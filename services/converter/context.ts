@@ -22,6 +22,8 @@ export type ConverterContext = {
   readonly dataKeys: DataKeys;
   readonly sandbox: Sandbox;
   readonly engines: readonly ReadyEngine[];
+  /** Jobs that this process is converting now. */
+  readonly running: Set<string>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** How long a result is kept (§3). */

@@ -40,6 +40,7 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
     dataKeys: await openKvDataKeys(nc, masterKey),
     sandbox,
     engines,
+    running: new Set<string>(),
     clock: systemClock,
     logger,
     resultTtlMs: config.RESULT_TTL_SECONDS * 1000,

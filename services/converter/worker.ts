@@ -18,6 +18,9 @@ const NO_ENGINE_WAIT_MS = 10_000;
 /** A conversion that was interrupted by a stop is offered to other workers at once. */
 const HANDED_BACK_WAIT_MS = 0;
 
+/** Wait before a message comes again whose job this process is converting already, in ms. */
+const IN_HAND_WAIT_MS = 5_000;
+
 type JobError = EventData<'job.failed'>['error'];
 
 /**
@@ -27,6 +30,18 @@ type JobError = EventData<'job.failed'>['error'];
  */
 export async function convertJob(context: ConverterContext, message: WorkerMessage, signal: AbortSignal): Promise<Outcome> {
   const cause = decodeMessage(message.subject, message.position, message.bytes);
+  const jobId = cause.aggregate.id;
+  // A restarted server delivers again what is in hand; a new attempt would fence the one that is about to succeed.
+  if (context.running.has(jobId)) return later(IN_HAND_WAIT_MS);
+  context.running.add(jobId);
+  try {
+    return await claimAndConvert(context, cause, signal);
+  } finally {
+    context.running.delete(jobId);
+  }
+}
+
+async function claimAndConvert(context: ConverterContext, cause: StoredEvent, signal: AbortSignal): Promise<Outcome> {
   const { aggregate } = cause;
   const { state } = await loadState(context.store, jobDecider, aggregate);
   if (state.kind !== 'live' || (state.status !== 'queued' && state.status !== 'processing')) return DONE;

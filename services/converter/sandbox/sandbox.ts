@@ -1,9 +1,9 @@
-import { chown, mkdir, rm } from 'node:fs/promises';
+import { chown, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { ConfigurationError } from '../../../shared/errors/errors.ts';
 import { confine, environment, type Confinement, type JobDir, type Limits } from './command.ts';
 import { findHostTools, runsAsRoot, type HostTools } from './host.ts';
-import { makeJobFolder, removeLeftFolders } from './job-folders.ts';
+import { makeJobFolder, removeJobFolder, removeLeftFolders } from './job-folders.ts';
 import { startConfined, type ConfinedProcess } from './process.ts';
 import type { Program } from './program.ts';
 import { testConfinement, type SelfTest } from './self-test.ts';
@@ -112,7 +112,7 @@ function openSandbox(confinement: Confinement, ownUser: boolean, scratchDir: str
       await chown(path, uid, uid);
       return { path, uid };
     },
-    closeJob: (job) => rm(job.path, { recursive: true, force: true }),
+    closeJob: (job) => removeJobFolder(job.path),
     spawn: ({ program, job, limits, timeLimitMs, signal }) =>
       startConfined(confine(confinement, program, job, limits), {
         cwd: job.path,

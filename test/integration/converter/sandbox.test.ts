@@ -117,6 +117,16 @@ describe('the sandbox without bubblewrap', () => {
   if (findTool('setpriv') !== undefined && findTool('prlimit') !== undefined) {
     describeLimits(() => createSandbox(NO_BUBBLEWRAP));
 
+    it('removes a folder however deep a program has made it', async () => {
+      const sandbox = await createSandbox(NO_BUBBLEWRAP);
+      const job = await sandbox.openJob();
+      const dig = node(`for (let depth = 0; depth < 600; depth += 1) { require('fs').mkdirSync('nested-folder'); process.chdir('nested-folder'); }`);
+      const child = sandbox.spawn({ program: dig, job, limits: LIMITS, timeLimitMs: 15_000 });
+      expect((await child.done).code).to.equal(0);
+      await sandbox.closeJob(job);
+      expect(await stat(job.path).catch(() => undefined)).to.equal(undefined);
+    });
+
     it('leaves no process behind after the end of its leader', async () => {
       const seconds = `${process.pid}8`;
       const sandbox = await createSandbox(NO_BUBBLEWRAP);

@@ -1,0 +1,190 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { convertJob } from '../../../services/converter/worker.ts';
+import type { ConverterContext } from '../../../services/converter/context.ts';
+import type { ConversionContext, ConversionRequest, ConversionResult, Engine } from '../../../services/converter/engines/engine.ts';
+import { EngineFailure } from '../../../services/converter/engines/failure.ts';
+import { createSandbox } from '../../../services/converter/sandbox/sandbox.ts';
+import { DONE } from '../../../shared/consume/outcome.ts';
+import type { WorkerMessage } from '../../../shared/consume/worker.ts';
+import { encode, type AggregateRef } from '../../../shared/events/envelope.ts';
+import type { JobEvent } from '../../../shared/events/registry.ts';
+import { newId } from '../../../shared/ids/ids.ts';
+import { createLogger } from '../../../shared/log/log.ts';
+import { openDiskStore } from '../../../shared/objects/disk/disk-store.ts';
+import { resultKey, resultPrefix, sourceKey } from '../../../shared/objects/keys.ts';
+import type { ObjectStore } from '../../../shared/objects/object-store.ts';
+import { jobKeyName } from '../../../shared/privacy/data-keys.ts';
+import { MemoryDataKeys } from '../../../shared/privacy/memory-data-keys.ts';
+import { openMasterKey } from '../../../shared/privacy/master-key.ts';
+import { sealTyped } from '../../../shared/privacy/typed.ts';
+import { afterLast, type EventStore } from '../../../shared/store/event-store.ts';
+import { createMemoryStore } from '../../../shared/store/memory.ts';
+import { eventSubject } from '../../../shared/store/subjects.ts';
+import { originOf } from '../../support/events.ts';
+import { cancelled, conversionStarted, created, ORGANIZATION_ID } from '../../support/job-events.ts';
+
+const NEVER = new AbortController().signal;
+const logger = createLogger('test', 'silent');
+
+/** An engine whose conversions end when the test says so. */
+class GatedEngine implements Engine {
+  readonly name = 'image';
+  readonly pairs = [];
+  readonly started: (() => void)[] = [];
+  conversions = 0;
+  gate: Promise<void> = Promise.resolve();
+  failure: EngineFailure | undefined;
+
+  probe(): Promise<{ available: true; version: string }> {
+    return Promise.resolve({ available: true, version: '1.0.0' });
+  }
+
+  async convert(request: ConversionRequest, { signal }: ConversionContext): Promise<ConversionResult> {
+    this.conversions += 1;
+    for (const tell of this.started) tell();
+    await this.gate;
+    signal.throwIfAborted();
+    if (this.failure) throw this.failure;
+    const path = join(request.job.path, 'result');
+    await writeFile(path, `result ${this.conversions}`);
+    return { path, sizeBytes: 8, billableMs: 70_000 };
+  }
+}
+
+describe('converting a job', () => {
+  let folder: string;
+  let objects: ObjectStore;
+  let store: EventStore;
+  let engine: GatedEngine;
+  let context: ConverterContext;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'converter-'));
+    objects = await openDiskStore({ folder: join(folder, 'objects'), publicUrl: 'http://127.0.0.1', masterKey: openMasterKey(Buffer.alloc(32).toString('base64')) });
+    store = createMemoryStore();
+    engine = new GatedEngine();
+    context = await newContext();
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  /** The context of another process that works on the same log and store. */
+  async function newContext(): Promise<ConverterContext> {
+    const sandbox = await createSandbox({ mode: 'off', scratchDir: join(folder, 'scratch') });
+    const ready = { name: 'image', version: '1.0.0', engine, converts: () => true } as const;
+    return {
+      store, objects, dataKeys: context?.dataKeys ?? new MemoryDataKeys(), sandbox, engines: [ready], running: new Set(), logger,
+      clock: { nowMs: () => Date.now() }, resultTtlMs: 3_600_000, timeLimitMs: 10_000, resultBytesMax: 1_000_000, speedFactor: 1,
+    };
+  }
+
+  /** A job whose file is there, and the message about it. */
+  async function queuedJob(...more: JobEvent[]): Promise<{ job: AggregateRef; message: WorkerMessage }> {
+    const job = { kind: 'job', id: newId(Date.now()) } as const;
+    const key = await context.dataKeys.create(jobKeyName(job.id));
+    const typed = sealTyped(key, ORGANIZATION_ID, job.id, { task_names: { import: 'a', convert: 'b', export: 'c' }, options: {}, ignored_options: [] });
+    const source = await objects.write(sourceKey(job.id), Readable.from([Buffer.from('source')]), { maxBytes: 100 });
+    await append(job, created({ typed, credits_estimated: 5 }));
+    const received = { type: 'job.source_received', data: source } as const;
+    const stored = await append(job, received);
+    for (const event of more) await append(job, event);
+    const bytes = encode(job, stored.version, received, { ...originOf(job), commandId: stored.envelope.id }, stored.envelope.prevhash);
+    return { job, message: { subject: eventSubject(job, stored.version, received.type), bytes, position: stored.position, deliveryCount: 1 } };
+  }
+
+  async function append(job: AggregateRef, event: JobEvent) {
+    return store.append(job, afterLast(await store.load(job)), event, originOf(job));
+  }
+
+  async function typesOf(job: AggregateRef): Promise<string[]> {
+    return (await store.load(job)).slice(2).map(({ event }) => event.type);
+  }
+
+  async function resultsOf(job: AggregateRef): Promise<string[]> {
+    const keys: string[] = [];
+    for await (const { key } of objects.list(resultPrefix(job.id))) keys.push(key);
+    return keys;
+  }
+
+  it('claims it, stores the result of the attempt, and says what the charge is made of', async () => {
+    const { job, message } = await queuedJob();
+    expect(await convertJob(context, message, NEVER)).to.equal(DONE);
+    const last = (await store.load(job)).at(-1)?.event;
+    expect(last?.type).to.equal('job.finished');
+    expect(last?.data).to.deep.include({ attempt: 1, billable_ms: 70_000, speed_factor: 1, weight: 1, credits_charged: 2 });
+    const head = await objects.head(resultKey(job.id, 1));
+    expect(last?.data).to.have.nested.property('result.etag', head?.etag);
+  });
+
+  it('does nothing when the message comes again after the end', async () => {
+    const { job, message } = await queuedJob();
+    await convertJob(context, message, NEVER);
+    expect(await convertJob(context, message, NEVER)).to.equal(DONE);
+    expect(engine.conversions).to.equal(1);
+    expect(await typesOf(job)).to.deep.equal(['job.conversion_started', 'job.finished']);
+  });
+
+  it('does not fence itself when the message comes again while it converts', async () => {
+    const { job, message } = await queuedJob();
+    const { open, started } = closeGate();
+    const first = convertJob(context, message, NEVER);
+    await started;
+    expect(await convertJob(context, message, NEVER)).to.deep.include({ kind: 'later' });
+    open();
+    await first;
+    expect(await typesOf(job)).to.deep.equal(['job.conversion_started', 'job.finished']);
+  });
+
+  it('of two processes lets only the later attempt end the job, and keeps no result of the other', async () => {
+    const { job, message } = await queuedJob();
+    const { open, started } = closeGate();
+    const paused = convertJob(context, message, NEVER);
+    await started;
+    engine.gate = Promise.resolve();
+    await convertJob(await newContext(), message, NEVER);
+    open();
+    await paused;
+    expect(await typesOf(job)).to.deep.equal(['job.conversion_started', 'job.conversion_started', 'job.finished']);
+    expect(await resultsOf(job)).to.deep.equal([`result/${job.id}/2`]);
+  });
+
+  it('leaves a job alone that was cancelled', async () => {
+    const { job, message } = await queuedJob(cancelled);
+    expect(await convertJob(context, message, NEVER)).to.equal(DONE);
+    expect(engine.conversions).to.equal(0);
+    expect(await typesOf(job)).to.deep.equal(['job.cancelled']);
+  });
+
+  it('ends a job whose worker died three times, and converts it no more', async () => {
+    const { job, message } = await queuedJob(conversionStarted(1), conversionStarted(2), conversionStarted(3));
+    expect(await convertJob(context, message, NEVER)).to.equal(DONE);
+    expect(engine.conversions).to.equal(0);
+    expect((await store.load(job)).at(-1)?.event.data).to.deep.equal({ attempt: 3, error: { code: 'internal', reason: 'system_error', cause: 'worker_died' } });
+  });
+
+  it('ends a job whose file cannot be converted, with the cause', async () => {
+    const { job, message } = await queuedJob();
+    engine.failure = new EngineFailure('timeout', 'took too long');
+    expect(await convertJob(context, message, NEVER)).to.equal(DONE);
+    expect((await store.load(job)).at(-1)?.event.data).to.deep.equal({ attempt: 1, error: { code: 'internal', reason: 'timeout', cause: 'timeout' } });
+    expect(await resultsOf(job)).to.deep.equal([]);
+  });
+
+  it('ends a job whose file is gone', async () => {
+    const { job, message } = await queuedJob();
+    await objects.remove(sourceKey(job.id));
+    expect(await convertJob(context, message, NEVER)).to.equal(DONE);
+    expect((await store.load(job)).at(-1)?.event.data).to.have.nested.property('error.cause', 'source_missing');
+  });
+
+  /** Makes conversions wait until `open` is called; `started` tells that the first has begun. */
+  function closeGate(): { open: () => void; started: Promise<void> } {
+    let open = (): void => undefined;
+    engine.gate = new Promise((resolve) => (open = resolve));
+    const started = new Promise<void>((resolve) => engine.started.push(resolve));
+    return { open, started };
+  }
+});
