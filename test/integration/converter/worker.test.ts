@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -182,9 +183,9 @@ describe('converting a job', () => {
 
   /** Makes conversions wait until `open` is called; `started` tells that the first has begun. */
   function closeGate(): { open: () => void; started: Promise<void> } {
-    let open = (): void => undefined;
-    engine.gate = new Promise((resolve) => (open = resolve));
+    const gate = new EventEmitter();
+    engine.gate = once(gate, 'open').then(() => undefined);
     const started = new Promise<void>((resolve) => engine.started.push(resolve));
-    return { open, started };
+    return { open: () => void gate.emit('open'), started };
   }
 });
