@@ -2,7 +2,7 @@ import { retryTransient } from '../../shared/consume/retry.ts';
 import type { EventData } from '../../shared/events/registry.ts';
 import { DONE, later, type Outcome } from '../../shared/consume/outcome.ts';
 import type { WorkerMessage } from '../../shared/consume/worker.ts';
-import { CONVERSION_ATTEMPTS_MAX, jobDecider } from '../../shared/domain/job.ts';
+import { isExhausted, jobDecider, type JobCommand } from '../../shared/domain/job.ts';
 import { DomainError } from '../../shared/errors/errors.ts';
 import { originFrom } from '../../shared/events/origin.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
@@ -45,7 +45,7 @@ async function claimAndConvert(context: ConverterContext, cause: StoredEvent, si
   const { aggregate } = cause;
   const { state } = await loadState(context.store, jobDecider, aggregate);
   if (state.kind !== 'live' || (state.status !== 'queued' && state.status !== 'processing')) return DONE;
-  if (state.attempt >= CONVERSION_ATTEMPTS_MAX) {
+  if (isExhausted(state)) {
     await end(context, cause, state.attempt, { code: 'internal', reason: 'system_error', cause: 'worker_died' });
     return DONE;
   }
@@ -54,7 +54,7 @@ async function claimAndConvert(context: ConverterContext, cause: StoredEvent, si
   const attempt = state.attempt + 1;
   const claim = { type: 'start_conversion', attempt, engine: engine.name, engine_version: engine.version } as const;
   // The id is new for every claim, so that another worker's claim of the same attempt never looks like our own.
-  if (!(await unlessDecided(() => handle(context.store, jobDecider, aggregate, claim, origin(context, cause, newId(context.clock.nowMs())))))) return DONE;
+  if (!(await decideAlone(context, cause, claim, newId(context.clock.nowMs())))) return DONE;
   const conversion = await convert(context, { jobId: aggregate.id, job: state, attempt, engine, signal });
   return report(context, cause, attempt, conversion, signal);
 }
@@ -64,6 +64,8 @@ async function report(context: ConverterContext, cause: StoredEvent, attempt: nu
   const logger = context.logger.child({ job_id: jobId, correlation_id: cause.envelope.correlationid, attempt });
   switch (conversion.kind) {
     case 'interrupted':
+      // Said in the log, or the next worker would take this attempt for one that died.
+      await decideAlone(context, cause, { type: 'interrupt_conversion', attempt }, deriveId('interrupt', jobId, attempt));
       logger.info('handed back');
       return later(HANDED_BACK_WAIT_MS);
     case 'failed':
@@ -75,7 +77,7 @@ async function report(context: ConverterContext, cause: StoredEvent, attempt: nu
       const nowMs = context.clock.nowMs();
       const expires_at = new Date(nowMs + context.resultTtlMs).toISOString();
       const finish = { type: 'finish', attempt, result, billable_ms, speed_factor: context.speedFactor, expires_at } as const;
-      const kept = await unlessDecided(() => retryTransient(() => handle(context.store, jobDecider, cause.aggregate, finish, origin(context, cause, deriveId('finish', jobId, attempt))), signal));
+      const kept = await retryTransient(() => decideAlone(context, cause, finish, deriveId('finish', jobId, attempt)), signal);
       if (!kept) await context.objects.remove(resultKey(jobId, attempt));
       else logger.info({ billable_ms, size_bytes: result.size_bytes }, 'converted');
       return DONE;
@@ -86,21 +88,16 @@ async function report(context: ConverterContext, cause: StoredEvent, attempt: nu
 }
 
 async function end(context: ConverterContext, cause: StoredEvent, attempt: number, error: JobError): Promise<void> {
-  const commandId = deriveId('fail', cause.aggregate.id, attempt);
-  await unlessDecided(() => handle(context.store, jobDecider, cause.aggregate, { type: 'fail', attempt, error }, origin(context, cause, commandId)));
+  await decideAlone(context, cause, { type: 'fail', attempt, error }, deriveId('fail', cause.aggregate.id, attempt));
 }
 
 /** False when somebody else decided about the job in between: cancelled, deleted, or owned by another attempt. */
-async function unlessDecided(work: () => Promise<unknown>): Promise<boolean> {
+async function decideAlone(context: ConverterContext, cause: StoredEvent, command: JobCommand, commandId: string): Promise<boolean> {
   try {
-    await work();
+    await handle(context.store, jobDecider, cause.aggregate, command, originFrom(cause, 'converter', commandId, context.clock.nowMs()));
     return true;
   } catch (error) {
     if (error instanceof DomainError) return false;
     throw error;
   }
-}
-
-function origin(context: ConverterContext, cause: StoredEvent, commandId: string): ReturnType<typeof originFrom> {
-  return originFrom(cause, 'converter', commandId, context.clock.nowMs());
 }

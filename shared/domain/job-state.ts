@@ -18,6 +18,10 @@ export type LiveJob = {
   readonly source?: Source;
   /** Attempt that owns the conversion while processing, or that ended it. */
   readonly attempt: number;
+  /** Attempts that were handed back; the others that ended without a result are deaths. */
+  readonly interruptions: number;
+  /** The last attempt was handed back, so nobody owns the conversion. */
+  readonly interrupted: boolean;
   readonly finish?: Finish;
   readonly error?: EventData<'job.failed'>['error'];
 };
@@ -29,7 +33,7 @@ export const initialJob: JobState = { kind: 'none' };
 
 /** Applies one event. Every time in the state stands in an event; no fold reads a clock (D87). */
 export function evolveJob(state: JobState, event: JobEvent): JobState {
-  if (event.type === 'job.created') return { kind: 'live', status: 'waiting', created: event.data, attempt: 0 };
+  if (event.type === 'job.created') return { kind: 'live', status: 'waiting', created: event.data, attempt: 0, interruptions: 0, interrupted: false };
   // Also as the first event: the id was abandoned before its job was created.
   if (event.type === 'job.deleted') return { kind: 'deleted' };
   if (state.kind !== 'live') return state;
@@ -37,7 +41,9 @@ export function evolveJob(state: JobState, event: JobEvent): JobState {
     case 'job.source_received':
       return { ...state, status: 'queued', source: event.data };
     case 'job.conversion_started':
-      return { ...state, status: 'processing', attempt: event.data.attempt };
+      return { ...state, status: 'processing', attempt: event.data.attempt, interrupted: false };
+    case 'job.conversion_interrupted':
+      return { ...state, interruptions: state.interruptions + 1, interrupted: true };
     case 'job.finished':
       return { ...state, status: 'finished', finish: event.data };
     case 'job.failed':

@@ -4,14 +4,17 @@ import type { Decider } from './decider.ts';
 import { evolveJob, initialJob, TERMINAL_STATUSES, type JobState, type LiveJob } from './job-state.ts';
 import { chargeFor, type Usage } from './pricing.ts';
 
-/** How often a conversion may be started; the death of the last attempt ends the job (D95). */
-export const CONVERSION_ATTEMPTS_MAX = 3;
+/** How many attempts of a conversion may die; the last of these deaths ends the job (D95). */
+const CONVERSION_DEATHS_MAX = 3;
+/** How often a conversion may be started in all, those included that were handed back. */
+const CONVERSION_ATTEMPTS_MAX = 100;
 
 /** What can be asked of a job. Times are ISO 8601 and come from the caller's clock. */
 export type JobCommand =
   | { readonly type: 'create'; readonly data: EventData<'job.created'> }
   | { readonly type: 'receive_source'; readonly source: EventData<'job.source_received'> }
   | { readonly type: 'start_conversion'; readonly attempt: number; readonly engine: EventData<'job.conversion_started'>['engine']; readonly engine_version: string }
+  | { readonly type: 'interrupt_conversion'; readonly attempt: number }
   | { readonly type: 'finish'; readonly attempt: number; readonly result: EventData<'job.finished'>['result']; readonly billable_ms: number; readonly speed_factor: number; readonly expires_at: string }
   | { readonly type: 'fail'; readonly attempt?: number; readonly error: EventData<'job.failed'>['error'] }
   | { readonly type: 'cancel' }
@@ -35,6 +38,8 @@ export const jobDecider: Decider<JobState, JobCommand, JobEvent> = {
         return receiveSource(command.source, state);
       case 'start_conversion':
         return startConversion(command, state);
+      case 'interrupt_conversion':
+        return interruptConversion(command.attempt, state);
       case 'finish':
         return finish(command, state);
       case 'fail':
@@ -78,8 +83,21 @@ function startConversion(command: Extract<JobCommand, { type: 'start_conversion'
   return { type: 'job.conversion_started', data: { attempt, engine, engine_version } };
 }
 
+/** Only who owns the conversion can hand it back; said twice it is said once. */
+function interruptConversion(attempt: number, job: LiveJob): JobEvent | null {
+  if (job.interrupted && job.attempt === attempt) return null;
+  requireOwner(attempt, job);
+  return { type: 'job.conversion_interrupted', data: { attempt } };
+}
+
+/** True when no further attempt may be started, although the last one ended without a result (D37, D95). */
+export function isExhausted(job: LiveJob): boolean {
+  return job.attempt - job.interruptions >= CONVERSION_DEATHS_MAX || job.attempt >= CONVERSION_ATTEMPTS_MAX;
+}
+
 function finish(command: Extract<JobCommand, { type: 'finish' }>, job: LiveJob): JobEvent {
   requireOwner(command.attempt, job);
+  if (job.interrupted) throw refuse('attempt_fenced', 'The attempt was handed back.', job);
   const { attempt, result, billable_ms, speed_factor, expires_at } = command;
   const usage: Usage = { billable_ms, speed_factor, weight: job.created.weight };
   const credits_charged = job.created.key_mode === 'live' ? chargeFor(usage, job.created.credits_estimated) : 0;

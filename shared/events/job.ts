@@ -51,6 +51,12 @@ export const jobSourceReceivedV1 = z.object({ size_bytes: sizeBytes, sha256, eta
 /** Appended by the worker that claims the job; after it the job is `processing` and other attempts are fenced. */
 export const jobConversionStartedV1 = z.object({ attempt, engine: z.enum(['image']), engine_version: engineVersion });
 
+/**
+ * Appended by a worker that is told to stop in the middle of a conversion and hands the job back; it stays `processing`
+ * until another attempt takes it over. Without this event an attempt that ends without a word counts as a death.
+ */
+export const jobConversionInterruptedV1 = z.object({ attempt });
+
 /** Appended when the result is stored; carries everything the charge is computed from (§2.7, D27). */
 export const jobFinishedV1 = z.object({
   attempt,

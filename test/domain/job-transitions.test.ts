@@ -33,6 +33,7 @@ const command: fc.Arbitrary<JobCommand> = fc.oneof(
   fc.constant<JobCommand>({ type: 'receive_source', source: SOURCE }),
   attempt.map((number): JobCommand => ({ type: 'start_conversion', attempt: number, engine: 'image', engine_version: '1.2.3' })),
   fc.tuple(attempt, fc.integer({ min: 0, max: 10_000_000 })).map(([number, billable_ms]): JobCommand => ({ type: 'finish', attempt: number, result: RESULT, billable_ms, speed_factor: 1, expires_at: FINISHED_EXPIRES_AT })),
+  attempt.map((number): JobCommand => ({ type: 'interrupt_conversion', attempt: number })),
   attempt.map((number): JobCommand => ({ type: 'fail', attempt: number, error: DAMAGED })),
   fc.constant<JobCommand>({ type: 'fail', error: DAMAGED }),
   fc.constant<JobCommand>({ type: 'cancel' }),

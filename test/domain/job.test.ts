@@ -1,8 +1,10 @@
-import { jobDecider, type JobCommand, type JobRefusal } from '../../shared/domain/job.ts';
+import { expect } from 'chai';
+import { fold } from '../../shared/domain/decider.ts';
+import { isExhausted, jobDecider, type JobCommand, type JobRefusal } from '../../shared/domain/job.ts';
 import type { JobEvent } from '../../shared/events/registry.ts';
 import { specify } from '../support/decider-spec.ts';
 import {
-  cancelled, conversionStarted, created, CREATED_AT, DAMAGED, deleted, expired, failed, finished, FINISHED_EXPIRES_AT, HISTORIES, RESULT, SOURCE,
+  cancelled, conversionInterrupted, conversionStarted, created, CREATED_AT, DAMAGED, deleted, expired, failed, finished, FINISHED_EXPIRES_AT, HISTORIES, RESULT, SOURCE,
   sourceReceived, UPLOAD_DEADLINE_AT, type History,
 } from '../support/job-events.ts';
 
@@ -17,6 +19,8 @@ const COMMANDS = {
   'start attempt 1': { type: 'start_conversion', attempt: 1, engine: 'image', engine_version: '1.2.3' },
   'start attempt 2': { type: 'start_conversion', attempt: 2, engine: 'image', engine_version: '1.2.3' },
   'start attempt 3': { type: 'start_conversion', attempt: 3, engine: 'image', engine_version: '1.2.3' },
+  'hand back attempt 1': { type: 'interrupt_conversion', attempt: 1 },
+  'hand back attempt 2': { type: 'interrupt_conversion', attempt: 2 },
   'finish attempt 1': finish(1),
   'finish attempt 2': finish(2),
   'fail attempt 1': { type: 'fail', attempt: 1, error: DAMAGED },
@@ -41,6 +45,8 @@ const OVER: Readonly<Record<Exclude<CommandName, 'delete' | 'expire at last' | '
   'start attempt 1': 'not_queued',
   'start attempt 2': 'not_queued',
   'start attempt 3': 'not_queued',
+  'hand back attempt 1': 'attempt_fenced',
+  'hand back attempt 2': 'attempt_fenced',
   'finish attempt 1': 'attempt_fenced',
   'finish attempt 2': 'attempt_fenced',
   'fail attempt 1': 'attempt_fenced',
@@ -67,6 +73,7 @@ const PROCESSING: Readonly<Record<CommandName, Expected>> = {
   'start attempt 1': 'attempt_fenced',
   'start attempt 2': conversionStarted(2),
   'start attempt 3': 'attempt_fenced',
+  'hand back attempt 1': conversionInterrupted(1),
   'finish attempt 1': finished(),
   'fail attempt 1': failed({ attempt: 1 }),
   cancel: 'processing_cannot_be_cancelled',
@@ -95,11 +102,14 @@ const TABLE: Readonly<Record<History, Readonly<Record<CommandName, Expected>>>> 
     ...PROCESSING,
     'start attempt 2': 'attempt_fenced',
     'start attempt 3': conversionStarted(3),
+    'hand back attempt 1': 'attempt_fenced',
+    'hand back attempt 2': conversionInterrupted(2),
     'finish attempt 1': 'attempt_fenced',
     'finish attempt 2': finished({ attempt: 2 }),
     'fail attempt 1': 'attempt_fenced',
     'fail attempt 2': failed({ attempt: 2 }),
   },
+  'processing by nobody': { ...PROCESSING, 'hand back attempt 1': null, 'finish attempt 1': 'attempt_fenced' },
   finished: { ...ENDED, 'expire at last': expired('result_ttl'), 'expire at once': 'not_due' },
   'failed before the conversion': ENDED,
   'failed in the conversion': ENDED,
@@ -124,6 +134,20 @@ describe('the life of a job, every command in every situation (§3)', () => {
 });
 
 describe('what a job decides besides its status', () => {
+  it('is exhausted by three deaths, not by attempts that were handed back (D95)', () => {
+    const start = [created(), sourceReceived];
+    const exhausted = (...events: JobEvent[]): boolean => {
+      const state = fold(jobDecider, [...start, ...events]);
+      return state.kind === 'live' && isExhausted(state);
+    };
+    const handedBack = [1, 2, 3, 4].flatMap((attempt) => [conversionStarted(attempt), conversionInterrupted(attempt)]);
+    expect(exhausted(conversionStarted(1), conversionStarted(2))).to.equal(false);
+    expect(exhausted(conversionStarted(1), conversionStarted(2), conversionStarted(3))).to.equal(true);
+    expect(exhausted(...handedBack)).to.equal(false);
+    expect(exhausted(...handedBack, conversionStarted(5), conversionStarted(6))).to.equal(false);
+    expect(exhausted(...handedBack, conversionStarted(5), conversionStarted(6), conversionStarted(7))).to.equal(true);
+  });
+
   it('names the current status in refusals, so that a client can be told (D35)', () => {
     given(HISTORIES.processing).when(COMMANDS.cancel).thenRefused('processing_cannot_be_cancelled', { status: 'processing' });
     given(HISTORIES.processing).when(COMMANDS.delete).thenRefused('processing_cannot_be_deleted', { status: 'processing' });
@@ -172,7 +196,7 @@ function finish(attempt: number): Extract<JobCommand, { type: 'finish' }> {
 function everything(expected: Expected): Record<CommandName, Expected> {
   return {
     create: expected, 'receive the source': expected, 'start attempt 1': expected, 'start attempt 2': expected, 'start attempt 3': expected,
-    'finish attempt 1': expected, 'finish attempt 2': expected, 'fail attempt 1': expected, 'fail attempt 2': expected,
+    'hand back attempt 1': expected, 'hand back attempt 2': expected, 'finish attempt 1': expected, 'finish attempt 2': expected, 'fail attempt 1': expected, 'fail attempt 2': expected,
     'fail before any attempt': expected, cancel: expected, 'expire at last': expected, 'expire at once': expected, delete: expected, abandon: expected,
   };
 }

@@ -42,6 +42,10 @@ export function conversionStarted(attempt = 1): DomainEventOf<'job.conversion_st
   return { type: 'job.conversion_started', data: { attempt, engine: 'image', engine_version: '1.2.3' } };
 }
 
+export function conversionInterrupted(attempt = 1): DomainEventOf<'job.conversion_interrupted'> {
+  return { type: 'job.conversion_interrupted', data: { attempt } };
+}
+
 export function finished(data: Partial<EventData<'job.finished'>> = {}): DomainEventOf<'job.finished'> {
   const rest = { billable_ms: 1500, speed_factor: 1, weight: 1, credits_charged: 1, expires_at: FINISHED_EXPIRES_AT };
   return { type: 'job.finished', data: { attempt: 1, result: RESULT, ...rest, ...data } };
@@ -69,6 +73,7 @@ export const HISTORIES = {
   queued: [created(), sourceReceived],
   processing: [created(), sourceReceived, conversionStarted()],
   'processing in a second attempt': [created(), sourceReceived, conversionStarted(), conversionStarted(2)],
+  'processing by nobody': [created(), sourceReceived, conversionStarted(), conversionInterrupted()],
   finished: [created(), sourceReceived, conversionStarted(), finished()],
   'failed before the conversion': [created(), failed()],
   'failed in the conversion': [created(), sourceReceived, conversionStarted(), failed({ attempt: 1 })],

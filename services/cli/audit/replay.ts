@@ -54,6 +54,8 @@ function jobCommandOf(event: JobEvent, time: string): JobCommand {
       return { type: 'receive_source', source: event.data };
     case 'job.conversion_started':
       return { type: 'start_conversion', ...event.data };
+    case 'job.conversion_interrupted':
+      return { type: 'interrupt_conversion', attempt: event.data.attempt };
     case 'job.finished':
       return { type: 'finish', ...event.data };
     case 'job.failed':

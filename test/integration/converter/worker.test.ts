@@ -39,6 +39,7 @@ class GatedEngine implements Engine {
   conversions = 0;
   gate: Promise<void> = Promise.resolve();
   failure: EngineFailure | undefined;
+  onAbort: (() => void) | undefined;
 
   probe(): Promise<{ available: true; version: string }> {
     return Promise.resolve({ available: true, version: '1.0.0' });
@@ -47,6 +48,7 @@ class GatedEngine implements Engine {
   async convert(request: ConversionRequest, { signal }: ConversionContext): Promise<ConversionResult> {
     this.conversions += 1;
     for (const tell of this.started) tell();
+    signal.addEventListener('abort', () => this.onAbort?.(), { once: true });
     await this.gate;
     signal.throwIfAborted();
     if (this.failure) throw this.failure;
@@ -164,6 +166,22 @@ describe('converting a job', () => {
     expect(await convertJob(context, message, NEVER)).to.equal(DONE);
     expect(engine.conversions).to.equal(0);
     expect((await store.load(job)).at(-1)?.event.data).to.deep.equal({ attempt: 3, error: { code: 'internal', reason: 'system_error', cause: 'worker_died' } });
+  });
+
+  it('hands a conversion back when the service stops, and says so', async () => {
+    const { job, message } = await queuedJob();
+    const { open, started } = closeGate();
+    const stop = new AbortController();
+    const running = convertJob(context, message, stop.signal);
+    await started;
+    stop.abort();
+    // The engine gives up when its own signal comes, after the time that a conversion has to end by itself.
+    engine.onAbort = open;
+    expect(await running).to.deep.include({ kind: 'later' });
+    expect(await typesOf(job)).to.deep.equal(['job.conversion_started', 'job.conversion_interrupted']);
+    engine.gate = Promise.resolve();
+    await convertJob(context, message, NEVER);
+    expect((await store.load(job)).at(-1)?.event.data).to.have.property('attempt', 2);
   });
 
   it('ends a job whose file cannot be converted, with the cause', async () => {
