@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { EXIT_BAD_CONFIGURATION } from '../../shared/config/load.ts';
 import { CodedError, ConfigurationError } from '../../shared/errors/errors.ts';
 
-/** Exit codes of all commands: it failed; it was called wrongly; what it asked about is not in order. */
+/** Exit codes of all commands: it failed, or what it looked at is not in order; it was called wrongly; bad settings, or no running service. */
 export const EXIT = { failed: 1, usage: 2, badConfiguration: EXIT_BAD_CONFIGURATION } as const;
 
 /** A wrong call; the text names the argument and what is allowed. */
@@ -70,7 +70,7 @@ function parse(command: Command, rest: readonly string[]): { values: OptionValue
     throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
   }
   if (parsed.positionals.length !== command.arguments.length) {
-    throw new UsageError(`usage: ${command.name} ${command.usage}`.trim());
+    throw new UsageError(`usage: ${`${command.name} ${command.usage}`.trim()}`);
   }
   return { values: parsed.values, args: parsed.positionals };
 }

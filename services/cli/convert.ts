@@ -1,5 +1,5 @@
 import { createWriteStream, openAsBlob, readFileSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
@@ -30,6 +30,7 @@ async function convertFile(file: string, format: string, values: OptionValues): 
   const target = findTarget();
   const client = new ApiClient(target.baseUrl, target.key);
   const source = await openSource(file);
+  const path = typeof values['output'] === 'string' ? values['output'] : await chooseOutput(file, format);
   const created = await client.createJob({
     import: { operation: 'import/upload' },
     convert: { operation: 'convert', input: 'import', input_format: values['input-format'] ?? extname(file).slice(1), output_format: format, options },
@@ -42,7 +43,6 @@ async function convertFile(file: string, format: string, values: OptionValues): 
   const job = await untilEnded(client, created);
   const url = job.tasks[2]?.result?.url;
   if (job.status !== 'finished' || url === undefined) throw new ApiError(job.error?.message ?? `the job ended as ${job.status}`);
-  const path = typeof values['output'] === 'string' ? values['output'] : join(dirname(file), `${basename(file, extname(file))}.${format}`);
   await save(url, path);
   return { job_id: job.id, file: path, credits_used: job.credits_used ?? 0 };
 }
@@ -54,6 +54,14 @@ async function openSource(file: string): Promise<Blob> {
   } catch (cause) {
     throw new UsageError(`cannot read ${file}`, { cause });
   }
+}
+
+/** Beside the source under the same name. The source itself is never written over unasked, nor is a credit spent on it. */
+async function chooseOutput(file: string, format: string): Promise<string> {
+  const path = join(dirname(file), `${basename(file, extname(file))}.${format}`);
+  const [source, target] = await Promise.all([stat(file), stat(path).catch(() => undefined)]);
+  if (target?.dev === source.dev && target.ino === source.ino) throw new UsageError(`the result would replace ${file}; name another file with -o`);
+  return path;
 }
 
 /** Every request is bounded; the service itself ends every job, so this loop comes to its end. */

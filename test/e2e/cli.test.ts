@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JobView } from '../../shared/domain/job-view.ts';
@@ -145,6 +145,7 @@ describe('The commands', function () {
         run('convert', fixturePath('debian.png'), 'webp', '-o', output, '--option', 'quality=1000'),
       ]);
       expect([unsupported.code, unreadable.code, badOption.code]).to.deep.equal([FAILED, USAGE, FAILED]);
+      expect(badOption.stderr.trimEnd().split('\n')).to.have.length(1);
       expect(badOption.stderr).to.include('quality');
       for (const { stdout, stderr } of [unsupported, unreadable, badOption]) {
         expect(stdout).to.equal('');
@@ -153,6 +154,22 @@ describe('The commands', function () {
       }
       expect(await readFile(output).catch(() => 'absent')).to.equal('absent');
     });
+  });
+
+  it('convert never replaces its source unasked', async () => {
+    const file = join(folder, 'photo.jpg');
+    await copyFile(fixturePath('debian_logo.jpg'), file);
+    const original = await readFile(file);
+    const { code, stderr } = await run('convert', file, 'jpg', '--option', 'width=16');
+    expect([code, stderr]).to.deep.equal([USAGE, `convert: the result would replace ${file}; name another file with -o\n`]);
+    expect((await readFile(file)).equals(original)).to.equal(true);
+    await answerOf('convert', file, 'jpg', '--option', 'width=16', '-o', file);
+    expect(readPicture(await readFile(file))).to.include({ format: 'jpg', width: 16 });
+  });
+
+  it('convert says which service does not answer', async () => {
+    const { code, stderr } = await runCommand('convert', [fixturePath('debian.png'), 'webp'], { BASE_URL: 'http://127.0.0.1:1/v1', API_KEY: 'none' });
+    expect([code, stderr]).to.deep.equal([FAILED, 'convert: http://127.0.0.1:1 does not answer\n']);
   });
 
   const wrong: readonly (readonly [why: string, program: Program, args: readonly string[]])[] = [

@@ -42,7 +42,7 @@ export class ApiClient {
   }
 
   async #call(method: string, path: string, body?: unknown): Promise<ClientJob> {
-    const response = await fetch(this.#baseUrl + path, {
+    const response = await send(this.#baseUrl + path, {
       method,
       headers: { Authorization: `Bearer ${this.#key}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -55,15 +55,24 @@ export class ApiClient {
 
 /** Sends the file to its upload link; its length must be known beforehand. */
 export async function upload(url: string, body: Blob): Promise<void> {
-  await refuse(await fetch(url, { method: 'PUT', body, signal: AbortSignal.timeout(TRANSFER_MS_MAX) }));
+  await refuse(await send(url, { method: 'PUT', body, signal: AbortSignal.timeout(TRANSFER_MS_MAX) }));
 }
 
 /** Opens the result behind its download link. */
 export async function download(url: string): Promise<ReadableStream<Uint8Array>> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TRANSFER_MS_MAX) });
+  const response = await send(url, { signal: AbortSignal.timeout(TRANSFER_MS_MAX) });
   await refuse(response);
   if (!response.body) throw new ApiError('the service answered without a file');
   return response.body;
+}
+
+/** `fetch` alone says "fetch failed", and not where. */
+async function send(url: string, request: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, request);
+  } catch (cause) {
+    throw new ApiError(`${URL.canParse(url) ? new URL(url).origin : url} does not answer`, { cause });
+  }
 }
 
 async function refuse(response: Response): Promise<void> {
@@ -72,5 +81,6 @@ async function refuse(response: Response): Promise<void> {
   if (!parsed.success) throw new ApiError(`the service answered ${response.status}`);
   const { message, details } = parsed.data.error;
   const issues = details?.issues?.map((issue) => `${issue.path}: ${issue.message}`) ?? [];
-  throw new ApiError([message, ...issues].join('\n'));
+  // The message of a single issue is that issue.
+  throw new ApiError([...new Set([message, ...issues])].join('\n'));
 }
