@@ -37,7 +37,7 @@ export async function applyStreams(nc: NatsConnection, options: ApplyOptions): P
 }
 
 /** A difference as lines that a person reads. */
-export function describeDifference(difference: Difference): string[] {
+function describeDifference(difference: Difference): string[] {
   const warning = difference.destructive === undefined ? '' : ` (REFUSED: ${difference.destructive})`;
   return [
     `${difference.action} ${difference.kind} ${difference.name}${warning}`,

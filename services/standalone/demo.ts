@@ -22,7 +22,7 @@ import { writePrivateFile } from './private-file.ts';
 const DEMO_CREDITS = 1_000;
 
 /** Contents of `demo.json`; `base_url` is the contract's, so it ends in `/v1`. */
-export const demoSchema = z.object({ base_url: z.string(), organization_id: z.uuid(), live_key: z.string(), test_key: z.string() });
+const demoSchema = z.object({ base_url: z.string(), organization_id: z.uuid(), live_key: z.string(), test_key: z.string() });
 export type Demo = z.infer<typeof demoSchema>;
 
 /** Where the demo organization is made and told. */

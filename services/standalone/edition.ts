@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { MASTER_KEY_FILE } from '../../shared/config/find-service.ts';
 import { runFilePath, type RunFile } from '../../shared/config/run-file.ts';
 import type { StandaloneConfig } from './config.ts';
 import { makeDataFolder } from './data-folder.ts';
@@ -54,8 +55,7 @@ export async function startEdition(config: StandaloneConfig, context: EditionCon
   if (config.port !== 0) await requireFreePort(config.port);
   const port = config.port === 0 ? await findFreePort() : config.port;
   const publicUrl = (config.publicUrl ?? `http://127.0.0.1:${port}`).replace(/\/+$/, '');
-  const masterKeyFile = join(config.dataFolder, 'master.key');
-  const masterKey = config.masterKey ?? (await keepSecret(masterKeyFile, () => randomBytes(MASTER_KEY_BYTES).toString('base64')));
+  const masterKey = config.masterKey ?? (await keepSecret(join(config.dataFolder, MASTER_KEY_FILE), () => randomBytes(MASTER_KEY_BYTES).toString('base64')));
 
   const servers = await startServers(config, context);
   stopping.throwIfAborted();
@@ -72,7 +72,6 @@ export async function startEdition(config: StandaloneConfig, context: EditionCon
     nats_url: servers.natsUrl,
     ...(servers.natsMonitorUrl === undefined ? {} : { nats_monitor_url: servers.natsMonitorUrl }),
     database_url: servers.databaseUrl,
-    ...(config.masterKey === undefined ? { master_key_file: masterKeyFile } : {}),
   });
   onStop(() => rm(runFilePath(dataFolder), { force: true }));
   progress.say(composeWelcome(dataFolder, publicUrl, !hadDemo));

@@ -39,7 +39,7 @@ async function findOrdinaryUser(): Promise<Identity> {
  * The first folder on the way to `path` through which `identity` may not walk; undefined when the way is free.
  * Root's own home folder (mode 0700) is the usual case.
  */
-export async function findClosedFolder(path: string, identity: Identity): Promise<string | undefined> {
+async function findClosedFolder(path: string, identity: Identity): Promise<string | undefined> {
   const folders: string[] = [];
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     folders.unshift(folder);

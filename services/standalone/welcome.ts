@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import { DEMO_FILE } from '../../shared/config/find-service.ts';
 import { readDemo } from './demo.ts';
 
 /** Path of the file with the keys of the demo organization. */
 export function demoFilePath(dataFolder: string): string {
-  return join(dataFolder, 'demo.json');
+  return join(dataFolder, DEMO_FILE);
 }
 
 /** What is printed when everything runs. The keys are shown at the start that made them, never again. */

@@ -11,13 +11,10 @@ export const DEMO_FILE = 'demo.json';
 
 /** Where the parts of a running service are. */
 export type ServiceAddresses = {
-  readonly dataDir: string;
   readonly natsUrl: string;
   readonly databaseUrl: string;
   /** Master key in base64. */
   readonly masterKey: string;
-  /** Base address of the API without `/v1`, when it is known. */
-  readonly baseUrl?: string;
 };
 
 /**
@@ -25,19 +22,18 @@ export type ServiceAddresses = {
  * standalone edition wrote into `DATA_DIR`. Throws `ConfigurationError` that says what to set when there is none.
  */
 export function findService(environment: Environment): ServiceAddresses {
-  const settings = loadSettings(environment, ['DATA_DIR', 'NATS_URL', 'DATABASE_URL', 'MASTER_KEY', 'PUBLIC_URL']);
+  const settings = loadSettings(environment, ['DATA_DIR', 'NATS_URL', 'DATABASE_URL', 'MASTER_KEY']);
   const run = readRunFile(settings.DATA_DIR);
   const natsUrl = settings.NATS_URL ?? run?.nats_url;
   const databaseUrl = settings.DATABASE_URL ?? run?.database_url;
   const masterKey = settings.MASTER_KEY ?? readText(join(settings.DATA_DIR, MASTER_KEY_FILE))?.trim();
-  const baseUrl = settings.PUBLIC_URL ?? run?.base_url;
   if (natsUrl === undefined || databaseUrl === undefined || masterKey === undefined) {
     const missing = [natsUrl === undefined && 'NATS_URL', databaseUrl === undefined && 'DATABASE_URL', masterKey === undefined && 'MASTER_KEY'];
     throw new ConfigurationError([
       `No running service was found in ${settings.DATA_DIR}. Start it with "npm start", point DATA_DIR to its data folder, or set ${missing.filter(Boolean).join(', ')}.`,
     ]);
   }
-  return { dataDir: settings.DATA_DIR, natsUrl, databaseUrl, masterKey, ...(baseUrl === undefined ? {} : { baseUrl }) };
+  return { natsUrl, databaseUrl, masterKey };
 }
 
 function readText(path: string): string | undefined {

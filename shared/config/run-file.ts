@@ -3,15 +3,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 /** `DATA_DIR/run.json`: how the commands find the running standalone edition. It holds passwords (mode 0600). */
-export const runFileSchema = z.object({
+const runFileSchema = z.object({
   pid: z.int().positive(),
   /** Address of the service without `/v1`. */
   base_url: z.url(),
   nats_url: z.string(),
   nats_monitor_url: z.string().optional(),
   database_url: z.string(),
-  /** Absent when the master key came from the environment. */
-  master_key_file: z.string().optional(),
 });
 
 /** Contents of the file. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Widest and highest picture that every target format can store (WebP has the lowest bound), in pixels. */
-export const DIMENSION_MAX_PX = 16_383;
+const DIMENSION_MAX_PX = 16_383;
 
 /** How a picture is fitted into `width` × `height`. */
 const FITS = ['inside', 'outside', 'cover', 'contain', 'fill'] as const;

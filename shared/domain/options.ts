@@ -15,9 +15,6 @@ export const OPTION_SCHEMAS = {
 /** A format that something can be converted to. */
 export type OutputFormat = keyof typeof OPTION_SCHEMAS;
 
-/** Options of one target format as they come out of its schema. */
-export type OptionsOf<Output extends OutputFormat> = z.infer<(typeof OPTION_SCHEMAS)[Output]>;
-
 /** True when the format is written by an engine, not only read. */
 export function isOutputFormat(format: FormatName): format is OutputFormat {
   return Object.hasOwn(OPTION_SCHEMAS, format);

@@ -4,18 +4,18 @@ import { attempt, credits, durationMs, engineVersion, etag, format, id, keyMode,
 /** Codes of an error on a job; a subset of §7. */
 export const jobErrorCode = z.enum(['internal', 'file_too_large', 'url_import_failed']);
 /** `details.reason` of an error on a job (§7). */
-export const jobErrorReason = z.enum([
+const jobErrorReason = z.enum([
   'system_error', 'timeout', 'storage_unavailable',
   'blocked_address', 'not_https', 'invalid_url', 'too_many_redirects', 'http_status', 'network',
 ]);
 /** `details.cause`: what a person can act on (D38). An addition to the contract, so it may grow. */
-export const jobErrorCause = z.enum([
+const jobErrorCause = z.enum([
   'empty_file', 'not_what_it_claims', 'damaged', 'too_many_pixels', 'too_many_frames', 'page_not_found', 'timeout', 'out_of_memory',
   'result_too_large', 'engine_crashed', 'unsupported_feature', 'worker_died', 'source_missing',
 ]);
 
 /** Why a job failed; the text that clients read is made from these where it is shown. */
-export const jobError = z.object({
+const jobError = z.object({
   code: jobErrorCode,
   reason: jobErrorReason.optional(),
   cause: jobErrorCause.optional(),

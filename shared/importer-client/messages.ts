@@ -14,7 +14,7 @@ export type ObserveRequest = z.infer<typeof observeRequest>;
  * What a look found. `observed`: the file is bound to the job, which goes on; `refused`: the file was not what the job
  * needs, which ended it; `absent`: no whole file is there yet; `not_waiting`: the job waits for no upload (any more).
  */
-export const observation = z.enum(['observed', 'refused', 'absent', 'not_waiting']);
+const observation = z.enum(['observed', 'refused', 'absent', 'not_waiting']);
 export type Observation = z.infer<typeof observation>;
 
 /** Every answer to a request to look. */

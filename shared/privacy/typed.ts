@@ -14,13 +14,6 @@ const typedSchema = z.object({
   ignored_options: z.array(z.string()),
 });
 
-/** Shown of a job whose data key is gone while somebody still reads it. */
-export const FORGOTTEN: JobTyped = {
-  task_names: { import: 'import', convert: 'convert', export: 'export' },
-  options: {},
-  ignored_options: [],
-};
-
 /** Seals what a client typed under the key of its job. */
 export function sealTyped(key: KeyObject, organizationId: string, jobId: string, typed: JobTyped): string {
   return seal(key, typed, associatedData(organizationId, jobId));

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../events/envelope.ts';
 import { decodeMessage } from './stored-message.ts';
 
 /** The server's limit of subjects in one answer; above it the request is refused as a whole. */
-export const DIRECT_EVENTS_MAX = 1024;
+const DIRECT_EVENTS_MAX = 1024;
 
 const STATUS_END = 204;
 const STATUS_NOTHING_FOUND = 404;

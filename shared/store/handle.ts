@@ -47,7 +47,7 @@ export async function handle<State, Command, Event extends DomainEvent>(
 }
 
 /** Folds stored events of one aggregate; throws `Defect` when they are not versions 1, 2, 3, … in this order. */
-export function foldStored<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, events: readonly StoredEvent[]): State {
+function foldStored<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, events: readonly StoredEvent[]): State {
   for (const [index, stored] of events.entries()) {
     if (stored.version !== index + 1) throw new Defect(`version ${index + 1} of an aggregate is missing`);
   }

@@ -7,7 +7,7 @@ import { findBadText } from './find-bad-text.ts';
 import { nestsDeeperThan } from './scan-depth.ts';
 
 /** Largest JSON body (§8, D98). */
-export const JSON_BODY_BYTES_MAX = 2 ** 20;
+const JSON_BODY_BYTES_MAX = 2 ** 20;
 /** Levels of objects and arrays in a body; a job needs three. */
 const JSON_LEVELS_MAX = 32;
 /** A body of a megabyte takes this long on a very slow line; a body that takes longer is held back on purpose. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Longest tag and task name, counted in code points (§8, D6). */
-export const TEXT_CODE_POINTS_MAX = 255;
+const TEXT_CODE_POINTS_MAX = 255;
 /** Headers that an import may carry (§2.3). */
 const IMPORT_HEADERS_MAX = 10;
 
@@ -16,10 +16,10 @@ export const shortText = z
 const inputFormat = text('Format of the file, in any case and by any usual name (`jpeg` is `jpg`).');
 
 /** The client uploads the file by one PUT to `tasks[0].result.uploadUrl` of the answer. */
-export const importUploadTask = z.object({ operation: z.literal('import/upload') }).meta({ id: 'ImportUploadTask', description: 'The file is uploaded by one PUT to `tasks[0].result.uploadUrl` of the answer.' });
+const importUploadTask = z.object({ operation: z.literal('import/upload') }).meta({ id: 'ImportUploadTask', description: 'The file is uploaded by one PUT to `tasks[0].result.uploadUrl` of the answer.' });
 
 /** The service fetches the file. */
-export const importUrlTask = z
+const importUrlTask = z
   .object({
     operation: z.literal('import/url'),
     url: text('https address of the file.'),
@@ -33,7 +33,7 @@ export const importUrlTask = z
   .meta({ id: 'ImportUrlTask', description: 'The service fetches the file. Not available yet: such a job is refused with `validation_failed`.' });
 
 /** What is converted into what. */
-export const convertTask = z
+const convertTask = z
   .object({
     operation: z.literal('convert'),
     input: text('Name of the import task.'),
@@ -47,7 +47,7 @@ export const convertTask = z
   .meta({ id: 'ConvertTask', description: 'What is converted into what.' });
 
 /** Makes the result downloadable. */
-export const exportUrlTask = z
+const exportUrlTask = z
   .object({ operation: z.literal('export/url'), input: text('Name of the convert task.') })
   .meta({ id: 'ExportUrlTask', description: 'The result is downloaded from `result.url` of this task.' });
 

@@ -20,7 +20,7 @@ const exportResult = z
   .object({ url: z.url().describe('Download link, without an API key.'), urlExpiresAt: timestamp('Until when it works; the same as `expires_at`.') })
   .meta({ id: 'ExportResult' });
 
-export const taskShape = z
+const taskShape = z
   .object({
     name: z.string().describe('Name that the client chose.'),
     operation: z.enum(['import/upload', 'import/url', 'convert', 'export/url']),

@@ -9,7 +9,7 @@ import type { Program } from './program.ts';
 import { testConfinement, type SelfTest } from './self-test.ts';
 
 /** Values of `CONVERTER_SANDBOX`: the strongest that works, bubblewrap or nothing, none at all. */
-export const SANDBOX_MODES = ['auto', 'require', 'off'] as const;
+const SANDBOX_MODES = ['auto', 'require', 'off'] as const;
 
 /** How the converter's sandbox is set up. */
 export interface SandboxSettings {
