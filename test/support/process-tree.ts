@@ -12,6 +12,11 @@ export function listProcesses(): readonly Process[] {
   });
 }
 
+/** State of a process as `ps` names it, `T` when it was stopped; empty when there is none. */
+export function stateOf(pid: number): string {
+  return spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim();
+}
+
 /** Everything that a process started, directly or not, and that still has its parent. */
 export function descendantsOf(pid: number): readonly Process[] {
   const all = listProcesses();

