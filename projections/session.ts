@@ -8,10 +8,10 @@ import type { Logger } from '../shared/log/log.ts';
 import { toTransient } from '../shared/postgres/transient.ts';
 import { advance, LogBehindError } from './advance.ts';
 import type { LogCheck } from './log-check.ts';
-import { markHalted, readPosition } from './positions.ts';
+import { markHalted, readPosition, type ProjectionPosition } from './positions.ts';
 import { projectedSubject, type Projection } from './projection.ts';
 
-/** How often a session looks whether its reader halted, in ms. */
+/** How often a session looks whether its reader halted and a rebuild set its read model back, in ms. */
 const TICK_MS = 500;
 
 /** What a session works with; `client` holds the lease, `ended` is aborted when it breaks or the process stops. */
@@ -31,6 +31,7 @@ export type SessionParts = {
 /** Keeps one read model up to date over one connection. */
 export class Session {
   readonly #parts: SessionParts;
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -57,9 +58,9 @@ export class Session {
 
   /** Position to read on from. Throws `LogBehindError` when the event there is not the one that was read (D96). */
   async #verify(): Promise<number> {
-    const { log, projection, client } = this.#parts;
+    const { log, projection } = this.#parts;
     try {
-      const place = await readPosition(client, projection.name);
+      const place = await this.#readPosition();
       if (!(await log.stillHolds(place))) throw new LogBehindError(projection, place.position);
       return place.position;
     } catch (error) {
@@ -70,7 +71,7 @@ export class Session {
   async #apply(events: readonly StoredEvent[]): Promise<void> {
     const { nc, log, projection, client } = this.#parts;
     try {
-      const position = await advance(client, projection, events, log);
+      const position = await this.#inTurn(() => advance(client, projection, events, log));
       nc.publish(projectedSubject(projection.name), String(position));
     } catch (error) {
       throw this.#judge(error);
@@ -100,22 +101,39 @@ export class Session {
     await markHalted(this.#parts.client, this.#parts.projection.name, reason, streamCreated);
   }
 
-  /** Ends when the connection does, the reader halts, or the log is no longer the one that was read. */
+  /** Ends when the connection does, the reader halts, a rebuild set the read model back, or the log is another one. */
   async #watch(reader: RunningReader): Promise<void> {
     const { ended, logger, logCheckMs } = this.#parts;
     let checked = { position: reader.position(), atMs: performance.now() };
     for (; !ended.aborted && reader.halted() === undefined; await pause(TICK_MS, ended)) {
       // Every batch is a check of its own.
       if (reader.position() !== checked.position) checked = { position: reader.position(), atMs: performance.now() };
-      if (performance.now() - checked.atMs < logCheckMs) continue;
-      checked = { ...checked, atMs: performance.now() };
       try {
+        // A rebuild over an older log ends before what was read; the reader would wait there for events that never come.
+        const applied = reader.position();
+        if ((await this.#readPosition()).position < applied) return;
+        if (performance.now() - checked.atMs < logCheckMs) continue;
+        checked = { ...checked, atMs: performance.now() };
         if (await this.#isBehind()) return;
       } catch (error) {
         // The reader waits for the log as well; what it reads then is checked before it is applied.
         logger.warn({ err: error }, 'the log cannot be compared with the read model now');
       }
     }
+  }
+
+  #readPosition(): Promise<ProjectionPosition> {
+    return this.#inTurn(() => readPosition(this.#parts.client, this.#parts.projection.name));
+  }
+
+  /** One at a time on the connection, so that no look at the position falls into a transaction of the reader. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    return turn;
   }
 
   async #isBehind(): Promise<boolean> {
