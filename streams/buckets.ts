@@ -3,7 +3,7 @@ import type { StreamDefinition } from './definition.ts';
 
 /** A wrapped key has some hundred bytes. */
 const KEY_BYTES_MAX = 4096;
-/** A lease that its holder does not renew is free after this time, in ms. */
+/** A process that does not announce itself again within this time, in ms, is taken for gone. */
 const LEASE_TTL_MS = 6_000;
 
 /** Configuration that the key-value client expects of its streams; one value a key. */
@@ -31,10 +31,10 @@ export const keys: StreamDefinition = {
   config: { ...bucket('KEYS'), deny_delete: false, max_age: 0, duplicate_window: nanos(120_000) },
 };
 
-/** Which instance of a single-active reader is at work. */
+/** Which processes know keys by a local copy; a change of keys waits until each of them has applied it (D62). */
 export const leases: StreamDefinition = {
   name: 'KV_LEASES',
   owner: 'operator',
-  description: 'Who is the active instance of what',
+  description: 'Processes that must apply a change of keys at once',
   config: { ...bucket('LEASES'), max_age: nanos(LEASE_TTL_MS), duplicate_window: nanos(LEASE_TTL_MS) },
 };
