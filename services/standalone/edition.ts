@@ -13,15 +13,12 @@ import { requireFreePort } from './port-check.ts';
 import type { Kept } from './keep-running.ts';
 import { prepare } from './prepare.ts';
 import { keepSecret, writePrivateFile } from './private-file.ts';
-import { waitFor } from './processes.ts';
 import type { Progress } from './progress.ts';
+import { untilServing } from './readiness.ts';
 import { keepService, type ServicePlan } from './services.ts';
 import type { ServiceRun } from './service-process.ts';
 import { composeWelcome, demoFilePath } from './welcome.ts';
 
-/** The services start within seconds; a slow machine, or a log that is read again, takes longer. */
-const READY_LIMIT_MS = 120_000;
-const READY_LOOK_LIMIT_MS = 500;
 const MASTER_KEY_BYTES = 32;
 
 /** What the edition is given besides its configuration. */
@@ -119,22 +116,8 @@ async function startServices(environment: Record<string, string>, port: number, 
     onStop(() => service.stop());
     kept.push(service);
   }
-  await waitFor('the start of the services', READY_LIMIT_MS, async () => {
-    stopping.throwIfAborted();
-    // The channel tells ours from a stranger on the same port.
-    if (!kept.every((service) => service.current().isReady())) return undefined;
-    return (await isReady(port)) || undefined;
-  });
-}
-
-async function isReady(port: number): Promise<boolean> {
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(READY_LOOK_LIMIT_MS) });
-    await response.arrayBuffer();
-    return response.status === 200;
-  } catch {
-    return false;
-  }
+  const isServing = await untilServing({ port, stopping, allSaidReady: () => kept.every((service) => service.current().isReady()) });
+  if (!isServing) progress.say('WARNING: the read models do not follow the log yet. See "npm run -s projections -- status" and docs/operations.md.');
 }
 
 async function announce(dataFolder: string, contents: RunFile): Promise<void> {

@@ -134,6 +134,22 @@ describe('the standalone edition', () => {
     expect(existsSync(join(stand.folder, 'data'))).to.equal(false);
   });
 
+  it('starts without read models that follow the log, so that commands can mend them', async () => {
+    await stand.remove();
+    const answer = JSON.stringify({ status: 'not_ready', dependencies: { nats: 'ok', read_model: 'away' } });
+    const api = `
+      import { createServer } from 'node:http';
+      process.once('SIGTERM', () => process.exit(0));
+      createServer((request, response) => { response.statusCode = 503; response.end('${answer}'); }).listen(Number(process.env.PORT), '127.0.0.1');
+      process.send('ready');
+    `;
+    stand = await makeStand(['api'], { api });
+    const edition = start();
+    await untilRunning(edition);
+    expect(edition.output()).to.contain('WARNING: the read models do not follow');
+    expect(readRunFile(join(stand.folder, 'data'))?.pid).to.equal(edition.pid);
+  });
+
   it('stops cleanly when it is told so while it is still starting', async () => {
     const edition = start();
     await edition.until(/Starting nats-server/);
