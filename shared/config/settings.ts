@@ -26,7 +26,7 @@ function isCidr(text: string): boolean {
  */
 export const SETTINGS = {
   PORT: atLeast(0, 65_535).default(8080).describe('Port on which the api listens. 0 takes any free port.'),
-  PUBLIC_URL: url(['http:', 'https:']).optional().describe('Address under which clients reach the service, without `/v1`; upload and download links start with it. Default: `http://127.0.0.1:PORT`.'),
+  PUBLIC_URL: url(['http:', 'https:']).refine((text) => !/\/v1\/?$/.test(text), 'must not end in /v1; the service appends it').optional().describe('Address under which clients reach the service, without `/v1`; upload and download links start with it. Default: `http://127.0.0.1:PORT`.'),
   DATA_DIR: z.string().min(1).default('.data').describe('Folder for everything that the standalone edition keeps, and for stored files.'),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('How much is logged.'),
   NATS_URL: url(['nats:', 'tls:']).optional().describe('NATS server (2.14 or later, JetStream). When it is set, `npm start` starts no NATS server of its own.'),

@@ -1,10 +1,9 @@
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Defect } from '../errors/errors.ts';
 import { isId } from '../ids/ids.ts';
 import { toTransient } from '../nats/transient.ts';
 
-const STREAM = 'TIMERS';
 /** Where a timer waits, and where it appears when its time has come; consumers filter on the second. */
 const SCHEDULED_PREFIX = 'timer.scheduled';
 const DUE_PREFIX = 'timer.due';
@@ -37,17 +36,6 @@ export async function scheduleTimer(nc: NatsConnection, timer: Timer): Promise<v
   const schedule = { specification: new Date(timer.dueAtMs), target: `${DUE_PREFIX}.${name}`, ttl: DUE_TTL };
   try {
     await jetstream(nc).publish(`${SCHEDULED_PREFIX}.${name}`, body, { schedule, timeout: REQUEST_TIMEOUT_MS, retries: REPEATS_MAX });
-  } catch (error) {
-    throw toTransient(error);
-  }
-}
-
-/** Removes a timer that has not fired yet; nothing happens when there is none. Throws `TransientError`. */
-export async function cancelTimer(nc: NatsConnection, timer: TimerName): Promise<void> {
-  const filter = `${SCHEDULED_PREFIX}.${nameOf(timer)}`;
-  try {
-    const manager = await jetstreamManager(nc, { checkAPI: false, timeout: REQUEST_TIMEOUT_MS });
-    await manager.streams.purge(STREAM, { filter });
   } catch (error) {
     throw toTransient(error);
   }

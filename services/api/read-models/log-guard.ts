@@ -4,8 +4,8 @@ import { readModelHealth } from '../../../projections/health.ts';
 import { TransientError } from '../../../shared/errors/errors.ts';
 import type { Logger } from '../../../shared/log/log.ts';
 
-/** How often the log is compared with the read models, in ms. */
-const LOOK_EVERY_MS = 30_000;
+/** How often the log is compared with the read models, in ms; writing goes on so soon after a rebuild. */
+const LOOK_EVERY_MS = 5_000;
 
 /**
  * Refuses writes while the log is behind what the read models have seen of it: an old store was put back, and whatever

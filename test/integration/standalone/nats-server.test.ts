@@ -3,6 +3,9 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { startNats, startNatsCluster } from '../../support/servers.ts';
 
+/** Three servers on a busy machine take their time to agree. */
+const ELECTION_MS_MAX = 30_000;
+
 async function connectTo(url: string): Promise<NatsConnection> {
   const { host, username, password } = new URL(url);
   return connect({ servers: host, user: username, pass: password });
@@ -56,7 +59,7 @@ describe('the embedded nats-server', () => {
     const cluster = await startNatsCluster(3);
     try {
       const client = await connectTo(cluster.urls[0] ?? '');
-      const manager = await jetstreamManager(client);
+      const manager = await jetstreamManager(client, { timeout: ELECTION_MS_MAX });
       const info = await manager.streams.add({ name: 'THINGS', subjects: ['thing.>'], num_replicas: 3 });
       expect(info.config.num_replicas).to.equal(3);
       await client.close();

@@ -6,15 +6,13 @@ import { Defect, TransientError } from '../../../shared/errors/errors.ts';
 import { deriveId, newId } from '../../../shared/ids/ids.ts';
 import { createLogger } from '../../../shared/log/log.ts';
 import { connectNats } from '../../../shared/nats/connect.ts';
-import { cancelTimer, dueFilter, parseDueTimer, scheduleTimer } from '../../../shared/timers/timers.ts';
+import { dueFilter, parseDueTimer, scheduleTimer } from '../../../shared/timers/timers.ts';
 import { applyStreams } from '../../../streams/apply.ts';
 import { expectFailure } from '../../support/expect-failure.ts';
 import { startNats, type TestNats } from '../../support/servers.ts';
 
 /** How long a test waits for a timer to appear, in ms; it is due within two seconds. */
 const APPEARS_MS_MAX = 10_000;
-/** How long a test makes sure that a timer does not appear; far longer than timers are late. */
-const SILENCE_MS = 1_500;
 
 type Due = { readonly atMs: number; readonly subject: string; readonly body: string };
 
@@ -78,15 +76,6 @@ describe('timers', function () {
     expect((await consumer.next({ expires: APPEARS_MS_MAX }))?.string()).to.equal('1');
     await scheduleTimer(nc, { ...timer, dueAtMs: Date.now() + 300, body: 2 });
     expect((await consumer.next({ expires: APPEARS_MS_MAX }))?.string()).to.equal('2');
-  });
-
-  it('do not appear once they are cancelled, and cancelling none does nothing', async () => {
-    const id = newId(Date.now());
-    const timer = { kind: 'upload_window', subjectTokens: [id] } as const;
-    await cancelTimer(nc, timer);
-    await scheduleTimer(nc, { ...timer, dueAtMs: Date.now() + 500 });
-    await cancelTimer(nc, timer);
-    expect(await nextDue(id, SILENCE_MS)).to.equal(undefined);
   });
 
   it('survive kill -9 of the server, also when they come due while it is down', async () => {
