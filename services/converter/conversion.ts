@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { retryTransient } from '../../shared/consume/retry.ts';
 import { normalizeFormat } from '../../shared/domain/formats.ts';
 import type { LiveJob } from '../../shared/domain/job-state.ts';
-import { Defect } from '../../shared/errors/errors.ts';
+import { Defect, TransientError } from '../../shared/errors/errors.ts';
 import type { EventData } from '../../shared/events/registry.ts';
 import { ObjectChangedError, ObjectNotFoundError, ObjectTooLargeError } from '../../shared/objects/errors.ts';
 import { resultKey, sourceKey } from '../../shared/objects/keys.ts';
@@ -38,7 +38,7 @@ export type Claim = { readonly jobId: string; readonly job: LiveJob; readonly at
  * store that is away is waited for within the attempt, so that an outage does not use up the attempts of a job.
  */
 export async function convert(context: ConverterContext, claim: Claim): Promise<Conversion> {
-  const job = await context.sandbox.openJob();
+  const job = await openFolder(context);
   const interrupt = abortAfterGrace(claim.signal);
   try {
     const converted = await runEngine(context, claim, job, interrupt.signal);
@@ -50,7 +50,17 @@ export async function convert(context: ConverterContext, claim: Claim): Promise<
     return failureOf(error);
   } finally {
     interrupt.release();
-    await context.sandbox.closeJob(job);
+    // A folder that stays is removed at the next start; a conversion that went well is not to be lost for it.
+    await context.sandbox.closeJob(job).catch((error: unknown) => context.logger.error({ err: error, job_id: claim.jobId }, 'the folder of a job was not removed'));
+  }
+}
+
+/** A full disk, or too many open files, is no fault of the job. Throws `TransientError`. */
+async function openFolder(context: ConverterContext): Promise<JobDir> {
+  try {
+    return await context.sandbox.openJob();
+  } catch (cause) {
+    throw new TransientError('storage', 'no folder can be made for a job', { cause });
   }
 }
 

@@ -3,7 +3,7 @@ import type { EventData } from '../../shared/events/registry.ts';
 import { DONE, later, type Outcome } from '../../shared/consume/outcome.ts';
 import type { WorkerMessage } from '../../shared/consume/worker.ts';
 import { isExhausted, jobDecider, type JobCommand } from '../../shared/domain/job.ts';
-import { DomainError } from '../../shared/errors/errors.ts';
+import { ConflictError, DomainError, TransientError } from '../../shared/errors/errors.ts';
 import { originFrom } from '../../shared/events/origin.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
 import { deriveId, newId } from '../../shared/ids/ids.ts';
@@ -55,8 +55,28 @@ async function claimAndConvert(context: ConverterContext, cause: StoredEvent, si
   const claim = { type: 'start_conversion', attempt, engine: engine.name, engine_version: engine.version } as const;
   // The id is new for every claim, so that another worker's claim of the same attempt never looks like our own.
   if (!(await decideAlone(context, cause, claim, newId(context.clock.nowMs())))) return DONE;
-  const conversion = await convert(context, { jobId: aggregate.id, job: state, attempt, engine, signal });
-  return report(context, cause, attempt, conversion, signal);
+  try {
+    const conversion = await convert(context, { jobId: aggregate.id, job: state, attempt, engine, signal });
+    return await report(context, cause, attempt, conversion, signal);
+  } catch (error) {
+    return giveBack(context, cause, attempt, error);
+  }
+}
+
+/**
+ * What goes wrong around a conversion must not use up the attempts of its job: while a dependency is away the job is
+ * handed back and comes again. Anything else is a fault of ours that would come again too; it ends the job, because a
+ * job that nobody owns and nobody ends would hold its credits for ever.
+ */
+async function giveBack(context: ConverterContext, cause: StoredEvent, attempt: number, error: unknown): Promise<Outcome> {
+  const jobId = cause.aggregate.id;
+  if (error instanceof TransientError || error instanceof ConflictError) {
+    await decideAlone(context, cause, { type: 'interrupt_conversion', attempt }, deriveId('interrupt', jobId, attempt));
+    throw error;
+  }
+  context.logger.error({ err: error, job_id: jobId, attempt }, 'a conversion failed by a fault of the service');
+  await end(context, cause, attempt, { code: 'internal', reason: 'system_error' });
+  return DONE;
 }
 
 async function report(context: ConverterContext, cause: StoredEvent, attempt: number, conversion: Conversion, signal: AbortSignal): Promise<Outcome> {

@@ -29,4 +29,6 @@ export async function startImporter(context: ImporterContext, cleanup: Cleanup):
   for (const definition of workers) running.push(await startWorker(nc, definition, logger));
   const answering = answerImporterRequests(nc, observer, logger);
   cleanup.add('requests', () => answering.stop());
+  // Ready means that the server knows of the subscriptions.
+  await nc.flush();
 }

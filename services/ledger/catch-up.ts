@@ -1,3 +1,4 @@
+import { TransientError } from '../../shared/errors/errors.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
 import { balanceOf } from '../../shared/domain/credits.ts';
 import type { EventStore } from '../../shared/store/event-store.ts';
@@ -19,7 +20,9 @@ export async function settleEndedJobs(books: Books, store: EventStore, organizat
   const end = performance.now() + LOOK_MS_MAX;
   await books.catchUp();
   let position = 0;
-  while (performance.now() < end && balanceOf(books.tables.readState(organizationId, undefined)) < required) {
+  while (balanceOf(books.tables.readState(organizationId, undefined)) < required) {
+    // Not known to be too little: asking again later is better than a refusal that may be false.
+    if (performance.now() > end) throw new TransientError('ledger', 'too many jobs to look at before credits are refused');
     const page = books.tables.listOpenHolds(organizationId, position, PAGE_SIZE);
     const last = page.at(-1);
     if (!last) return;

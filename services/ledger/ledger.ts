@@ -14,6 +14,9 @@ import { startSettling } from './settle.ts';
 /** How long filling an empty copy may take at the start, in ms; a million events take well under a minute. */
 const FIRST_CATCH_UP_MS_MAX = 10 * 60_000;
 
+/** How long the question whether a ledger is ready waits for its copy, in ms; less than whoever asks waits. */
+const READY_CATCH_UP_MS_MAX = 500;
+
 /** What a ledger needs; `copyFolder` is where its disposable copy lies, in memory without one. */
 export type LedgerParts = {
   readonly nc: NatsConnection;
@@ -37,12 +40,18 @@ export async function startLedger(parts: LedgerParts, cleanup: Cleanup, logger: 
   const settling = await startSettling(nc, books, logger);
   cleanup.add('settling', () => settling.stop());
   const orphans = await startReleasingOrphans({ nc, store, books, clock }, logger);
-  await lookAtOldHolds({ nc, store, books, clock }, holdReleaseMs);
   cleanup.add('orphaned holds', () => orphans.stop());
+  await lookAtOldHolds({ nc, store, books, clock }, holdReleaseMs);
   const admission = new Admission({ nc, store, books, clock, holdReleaseMs });
-  const answering = answerLedgerRequests({ nc, admission, isReady: () => copy.halted() === undefined }, logger);
+  const answering = answerLedgerRequests({ nc, admission, isReady: () => followsLog(copy) }, logger);
   cleanup.add('requests', () => answering.stop());
   // Ready means that the server knows of the subscriptions.
   await nc.flush();
   logger.info({ position: copy.position() }, 'ledger follows the log');
+}
+
+/** Ready is who could decide now: after a restart of the server the copy is behind for a moment. */
+async function followsLog(copy: CreditsCopy): Promise<boolean> {
+  if (copy.halted()) return false;
+  return copy.catchUp(READY_CATCH_UP_MS_MAX).then(() => true, () => false);
 }

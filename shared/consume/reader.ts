@@ -135,8 +135,12 @@ class Reader {
 
   async #wakeUp(position: number, timeoutMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
-      this.#waiting.push({ position, wake: () => (clearTimeout(timer), resolve()) });
+      const waiter = { position, wake: () => (clearTimeout(timer), resolve()) };
+      const timer = setTimeout(() => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiter);
+        resolve();
+      }, timeoutMs);
+      this.#waiting.push(waiter);
     });
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstream, type Consumer, type JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { TransientError } from '../errors/errors.ts';
+import { ConflictError, TransientError } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -10,8 +10,10 @@ import type { Outcome } from './outcome.ts';
 const PULL_MS = 5_000;
 /** Wait after the server could not be asked, in ms. */
 const UNREACHABLE_WAIT_MS = 500;
-/** A message that fails for its own reasons is parked at this delivery (D95). */
-const DELIVERIES_MAX = 5;
+/** A message that fails for its own reasons is parked at this failure (D95). */
+const FAILURES_MAX = 5;
+/** Messages whose failures are remembered; the oldest are forgotten first, and may then fail more often. */
+const FAILING_MAX = 10_000;
 /** First and longest wait before a failed message comes again, in ms. */
 const RETRY_MS_MIN = 250;
 const RETRY_MS_MAX = 30_000;
@@ -45,7 +47,7 @@ export type RunningWorker = { readonly stop: () => Promise<void> };
 
 /**
  * Pulls one message for each free slot and acknowledges it after its handler is through. A dependency that is away
- * delays a message for as long as it takes; a message that fails otherwise is parked at the fifth delivery: JetStream's
+ * delays a message for as long as it takes; a message that fails otherwise is parked at the fifth failure: JetStream's
  * advisory about it stays in `ADVISORIES`, the log says so, and the worker goes on.
  */
 export async function startWorker(nc: NatsConnection, definition: WorkerDefinition, logger: Logger): Promise<RunningWorker> {
@@ -53,7 +55,7 @@ export async function startWorker(nc: NatsConnection, definition: WorkerDefiniti
   const consumer = await jetstream(nc).consumers.get(definition.stream, definition.durable);
   const ackWaitNs = (await consumer.info(true)).config.ack_wait;
   const ackWaitMs = ackWaitNs === undefined ? ACK_WAIT_MS_DEFAULT : ackWaitNs / 1e6;
-  const context: Slot = { consumer, definition, ackWaitMs, signal: stopping.signal, logger: logger.child({ consumer: definition.durable }) };
+  const context: Slot = { failures: new Map(), consumer, definition, ackWaitMs, signal: stopping.signal, logger: logger.child({ consumer: definition.durable }) };
   const slots = Array.from({ length: definition.slots }, () => runSlot(context));
   return {
     async stop() {
@@ -63,7 +65,7 @@ export async function startWorker(nc: NatsConnection, definition: WorkerDefiniti
   };
 }
 
-type Slot = { readonly consumer: Consumer; readonly definition: WorkerDefinition; readonly ackWaitMs: number; readonly signal: AbortSignal; readonly logger: Logger };
+type Slot = { readonly failures: Map<number, number>; readonly consumer: Consumer; readonly definition: WorkerDefinition; readonly ackWaitMs: number; readonly signal: AbortSignal; readonly logger: Logger };
 
 async function runSlot(slot: Slot): Promise<void> {
   while (!slot.signal.aborted) {
@@ -99,7 +101,7 @@ async function deliver(slot: Slot, message: JsMsg): Promise<void> {
     const { subject, data: bytes, seq: position } = message;
     outcome = await slot.definition.handle({ subject, bytes, position, deliveryCount: message.info.deliveryCount }, slot.signal);
   } catch (error) {
-    outcome = outcomeOf(error, message.info.deliveryCount);
+    outcome = outcomeOf(error, message.info.deliveryCount, countFailure(slot.failures, message.seq, error));
     slot.logger[outcome.kind === 'park' ? 'error' : 'warn']({ err: error, ...bound }, outcome.kind === 'park' ? 'parked' : 'failed; will be tried again');
   } finally {
     clearInterval(heartbeat);
@@ -109,8 +111,27 @@ async function deliver(slot: Slot, message: JsMsg): Promise<void> {
   else await message.ackAck();
 }
 
-function outcomeOf(error: unknown, deliveryCount: number): Outcome {
-  if (!(error instanceof TransientError) && deliveryCount >= DELIVERIES_MAX) {
+/**
+ * How often a message has failed for its own reasons. Deliveries do not count: a message also comes again because a
+ * dependency was away, because it was asked to come later, or because a process ended.
+ */
+function countFailure(failures: Map<number, number>, position: number, error: unknown): number {
+  if (isPassing(error)) return 0;
+  const count = (failures.get(position) ?? 0) + 1;
+  failures.delete(position);
+  if (count < FAILURES_MAX) failures.set(position, count);
+  const [oldest] = failures.keys();
+  if (failures.size > FAILING_MAX && oldest !== undefined) failures.delete(oldest);
+  return count;
+}
+
+/** Lies with a dependency, or with others who were faster. */
+function isPassing(error: unknown): boolean {
+  return error instanceof TransientError || error instanceof ConflictError;
+}
+
+function outcomeOf(error: unknown, deliveryCount: number, failures: number): Outcome {
+  if (failures >= FAILURES_MAX) {
     return { kind: 'park', reason: error instanceof Error ? error.name : 'unknown' };
   }
   const exponential = RETRY_MS_MIN * 2 ** Math.min(deliveryCount, 10);

@@ -46,10 +46,11 @@ export async function runService(makeLogger: () => Logger, start: (cleanup: Clea
     logger?.info('stopped');
     process.exit(exitCode);
   };
-  process.once('SIGTERM', () => void stop('SIGTERM', 0));
-  process.once('SIGINT', () => void stop('SIGINT', 0));
-  process.once('disconnect', () => void stop('the process that started this one is gone', 0));
-  process.once('uncaughtException', (error) => {
+  // Not once: a second signal (a terminal and npm may both send one) must not cut the orderly stop short.
+  process.on('SIGTERM', () => void stop('SIGTERM', 0));
+  process.on('SIGINT', () => void stop('SIGINT', 0));
+  process.on('disconnect', () => void stop('the process that started this one is gone', 0));
+  process.on('uncaughtException', (error) => {
     logger?.fatal({ err: error }, 'uncaught exception');
     void stop('uncaught exception', 1);
   });

@@ -5,11 +5,12 @@ import { jobDecider } from '../../../shared/domain/job.ts';
 import { Defect } from '../../../shared/errors/errors.ts';
 import type { EventData } from '../../../shared/events/registry.ts';
 import { deriveId, newId } from '../../../shared/ids/ids.ts';
-import { jobKeyName } from '../../../shared/privacy/data-keys.ts';
+import { DataKeyDestroyedError, jobKeyName } from '../../../shared/privacy/data-keys.ts';
 import { tagHmac } from '../../../shared/privacy/tag-hmac.ts';
 import { sealTyped } from '../../../shared/privacy/typed.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { unavailable } from '../errors/to-api-error.ts';
 import { originOf } from '../jobs/origin.ts';
 import { viewOf } from '../jobs/view-job.ts';
 import type { AcceptedRequest } from './validate-request.ts';
@@ -25,7 +26,7 @@ export async function createJob(deps: Dependencies, caller: KeyContext, accepted
   const jobId = newId(nowMs);
   const typed: JobTyped = { ...accepted.request.typed, ...(accepted.tag === undefined ? {} : { tag: accepted.tag }) };
   const createBefore = caller.key_mode === 'live' ? await holdCredits(deps, caller, jobId, accepted.pair.estimate, requestId) : undefined;
-  const key = await deps.dataKeys.create(jobKeyName(jobId));
+  const key = await deps.dataKeys.create(jobKeyName(jobId)).catch(explainLate);
   const data = createdData(deps, caller, accepted, nowMs, sealTyped(key, caller.organization_id, jobId, typed));
   // Later than this the ledger may have given the credits back, and the job would run without them.
   if (createBefore !== undefined && isoTime(deps.clock.nowMs()) >= createBefore) throw ApiError.of(503, 'internal', 'Creating the job took too long. Try again.', { retryable: true, reason: 'timeout' }, { 'Retry-After': '1' });
@@ -37,6 +38,11 @@ export async function createJob(deps: Dependencies, caller: KeyContext, accepted
   const appended = await deps.store.append({ kind: 'job', id: jobId }, { version: 0 }, event, origin);
   deps.logWatch.note('JOBS', appended.position);
   return viewOf(deps, jobId, state, typed, { tasks: true, uploadUrl: true });
+}
+
+/** Its key was destroyed before it had one: the ledger has given the job up, because creating it took so long. */
+function explainLate(error: unknown): never {
+  throw error instanceof DataKeyDestroyedError ? unavailable('credit_service_unavailable') : error;
 }
 
 function createdData(deps: Dependencies, caller: KeyContext, { request, pair, tag }: AcceptedRequest, nowMs: number, sealedTyped: string): EventData<'job.created'> {

@@ -31,7 +31,7 @@ export async function takeUpload(deps: Dependencies, ctx: ApiContext): Promise<v
   const jobId = jobIdOf(ctx);
   await requireWaiting(deps, jobId);
   const stored = await receive(deps, ctx, link);
-  await refuseWhenOver(deps, jobId, link.key);
+  await refuseWhenOver(deps, jobId, link.key, stored.etag);
   void tellImporter(deps, jobId);
   ctx.set('ETag', `"${stored.etag}"`);
   ctx.status = 200;
@@ -60,13 +60,17 @@ async function requireWaiting(deps: Dependencies, jobId: string): Promise<void> 
   throw ApiError.of(409, 'validation_failed', `The job is ${status}; its file is fixed.`, { reason: 'not_waiting', status });
 }
 
-/** A job that ended without a file while this one was on its way needs none; its clean-up may have been before us. */
-async function refuseWhenOver(deps: Dependencies, jobId: string, key: ObjectKey): Promise<void> {
-  const job = await foldJob(deps, jobId);
-  if (job && (job.source || !TERMINAL_STATUSES.has(job.status))) return;
+/**
+ * A job that took another file, or ended while this one was on its way, needs none of it; its clean-up may have been
+ * before us. Otherwise this is the file of the job.
+ */
+async function refuseWhenOver(deps: Dependencies, jobId: string, key: ObjectKey, etag: string): Promise<void> {
+  const found = await foldJob(deps, jobId);
+  const job = found && jobAt(found, isoTime(deps.clock.nowMs()));
+  if (job && (job.source ? job.source.etag === etag : !TERMINAL_STATUSES.has(job.status))) return;
   await deps.objects.remove(key);
   if (!job) throw ApiError.notFound();
-  throw ApiError.of(409, 'validation_failed', `The job is ${job.status}.`, { reason: 'not_waiting', status: job.status });
+  throw ApiError.of(409, 'validation_failed', `The job is ${job.status}; its file is fixed.`, { reason: 'not_waiting', status: job.status });
 }
 
 /** The client need not wait for this, and the importer finds the file by itself if it does not hear of it now. */

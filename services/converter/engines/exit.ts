@@ -1,3 +1,4 @@
+import { TransientError } from '../../../shared/errors/errors.ts';
 import type { Exit } from '../sandbox/process.ts';
 import { EngineFailure, type FailureCause } from './failure.ts';
 
@@ -17,6 +18,8 @@ const CAUSES_OF_SIGNALS: Partial<Record<NodeJS.Signals, FailureCause>> = {
 export function checkExit(exit: Exit, signal: AbortSignal): void {
   if (exit.cause === 'aborted') signal.throwIfAborted();
   if (exit.cause === 'timeout') throw new EngineFailure('timeout');
+  // The program never ran: too many processes, no memory, or it is being replaced. The file has no part in that.
+  if (exit.cause === 'not_started') throw new TransientError('storage', 'the converter could not be started');
   if (exit.code === 0) return;
   const cause = exit.signal === null ? undefined : CAUSES_OF_SIGNALS[exit.signal];
   throw new EngineFailure(cause ?? 'engine_crashed', exit.stderrTail);

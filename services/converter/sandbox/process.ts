@@ -7,8 +7,8 @@ import type { CommandLine } from './command.ts';
 
 /** How a confined process came to its end. */
 export interface Exit {
-  /** `exited`: by itself or by a signal of the system; `timeout`, `aborted`: we killed it and all it started. */
-  readonly cause: 'exited' | 'timeout' | 'aborted';
+  /** `exited`: by itself or by a signal of the system; `timeout`, `aborted`: we killed it and all it started; `not_started`. */
+  readonly cause: 'exited' | 'timeout' | 'aborted' | 'not_started';
   readonly code: number | null;
   /** The signal that ended it, also where a wrapper reported it as an exit code. */
   readonly signal: NodeJS.Signals | null;
@@ -67,7 +67,7 @@ async function waitForEnd(child: ChildProcess, { timeLimitMs, signal }: RunBound
   try {
     await once(child, 'exit');
   } catch (error) {
-    return { cause, code: null, signal: null, stderrTail: String(error) };
+    return { cause: 'not_started', code: null, signal: null, stderrTail: String(error) };
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);

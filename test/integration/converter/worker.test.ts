@@ -11,6 +11,7 @@ import { EngineFailure } from '../../../services/converter/engines/failure.ts';
 import { createSandbox } from '../../../services/converter/sandbox/sandbox.ts';
 import { DONE } from '../../../shared/consume/outcome.ts';
 import type { WorkerMessage } from '../../../shared/consume/worker.ts';
+import { TransientError } from '../../../shared/errors/errors.ts';
 import { encode, type AggregateRef } from '../../../shared/events/envelope.ts';
 import type { JobEvent } from '../../../shared/events/registry.ts';
 import { newId } from '../../../shared/ids/ids.ts';
@@ -26,6 +27,7 @@ import { afterLast, type EventStore } from '../../../shared/store/event-store.ts
 import { createMemoryStore } from '../../../shared/store/memory.ts';
 import { eventSubject } from '../../../shared/store/subjects.ts';
 import { originOf } from '../../support/events.ts';
+import { expectFailure } from '../../support/expect-failure.ts';
 import { cancelled, conversionStarted, created, ORGANIZATION_ID } from '../../support/job-events.ts';
 
 const NEVER = new AbortController().signal;
@@ -38,7 +40,7 @@ class GatedEngine implements Engine {
   readonly started: (() => void)[] = [];
   conversions = 0;
   gate: Promise<void> = Promise.resolve();
-  failure: EngineFailure | undefined;
+  failure: Error | undefined;
   onAbort: (() => void) | undefined;
 
   probe(): Promise<{ available: true; version: string }> {
@@ -190,6 +192,24 @@ describe('converting a job', () => {
     expect(await convertJob(context, message, NEVER)).to.equal(DONE);
     expect((await store.load(job)).at(-1)?.event.data).to.deep.equal({ attempt: 1, error: { code: 'internal', reason: 'timeout', cause: 'timeout' } });
     expect(await resultsOf(job)).to.deep.equal([]);
+  });
+
+  it('gives a job back while a dependency is away, however often, and uses up no attempt', async () => {
+    const { job, message } = await queuedJob();
+    for (let round = 0; round < 4; round += 1) {
+      engine.failure = new TransientError('storage', 'away');
+      await expectFailure(convertJob(context, message, NEVER), TransientError);
+    }
+    engine.failure = undefined;
+    await convertJob(context, message, NEVER);
+    expect((await store.load(job)).at(-1)?.event).to.deep.include({ type: 'job.finished' });
+  });
+
+  it('ends a job when the service itself is at fault, so that its credits are not held for ever', async () => {
+    const { job, message } = await queuedJob();
+    engine.failure = new RangeError('a mistake of ours');
+    expect(await convertJob(context, message, NEVER)).to.equal(DONE);
+    expect((await store.load(job)).at(-1)?.event.data).to.deep.equal({ attempt: 1, error: { code: 'internal', reason: 'system_error' } });
   });
 
   it('ends a job whose file is gone', async () => {
