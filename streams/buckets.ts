@@ -1,10 +1,9 @@
 import { nanos } from '@nats-io/transport-node';
+import { LEASE_TTL_MS } from '../shared/accounts/applied.ts';
 import type { StreamDefinition } from './definition.ts';
 
 /** A wrapped key has some hundred bytes. */
 const KEY_BYTES_MAX = 4096;
-/** A process that does not announce itself again within this time, in ms, is taken for gone. */
-const LEASE_TTL_MS = 6_000;
 
 /** Configuration that the key-value client expects of its streams; one value a key. */
 function bucket(name: string): StreamDefinition['config'] {

@@ -19,15 +19,14 @@ import { makeRouteFinder } from './routes/route.ts';
  */
 export function createApp(deps: Dependencies): Koa<ApiState> {
   const app = new Koa<ApiState>();
-  const { accounts, clock, logger, logWatch } = deps;
-  const isCurrent = (): boolean => logWatch.isConnected() && !accounts.halted();
+  const { accounts, clock, logger, keysAreCurrent } = deps;
   app.use(beginRequest);
   app.use(logAccess(logger));
   app.use(setSecurityHeaders);
   app.use(answerErrors(logger));
   app.use(findRoute(makeRouteFinder(makeRoutes(deps))));
   app.use(answerOptions);
-  app.use(authenticate({ accounts, clock, isCurrent }));
+  app.use(authenticate({ accounts, clock, isCurrent: keysAreCurrent }));
   app.use(refuseUnknown);
   app.use(requireScope);
   app.use(runRoute);

@@ -26,6 +26,8 @@ export type Dependencies = {
   /** Verifies the links of uploads and downloads. */
   readonly linkKey: KeyObject;
   readonly accounts: AccountsCopy;
+  /** False while the copy of the keys may be out of date (D4, D62). */
+  readonly keysAreCurrent: () => boolean;
   readonly dataKeys: DataKeys;
   readonly masterKey: MasterKey;
   readonly pool: Pool;

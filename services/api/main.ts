@@ -47,7 +47,8 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
   cleanup.add('log watch', () => logWatch.stop());
   const accounts = await openAccounts(nc, settings.DATA_DIR, logger);
   cleanup.add('accounts', () => accounts.stop());
-  cleanup.add('answers to operators', await answerApplied(nc, accounts, randomUUID(), logger));
+  const applied = await answerApplied(nc, accounts, randomUUID(), logger);
+  cleanup.add('answers to operators', () => applied.stop());
   const pool = createPool(settings.DATABASE_URL, logger, 'api');
   cleanup.add('postgres', () => pool.end());
   const positions = watchPositions(nc, pool);
@@ -63,6 +64,7 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
     objects: await openObjectStore(settings, masterKey),
     linkKey: fileLinkKey(masterKey),
     accounts,
+    keysAreCurrent: () => logWatch.isConnected() && !accounts.halted() && applied.isCurrent(),
     dataKeys: await openKvDataKeys(nc, masterKey),
     masterKey,
     pool,

@@ -1,12 +1,18 @@
 import { Kvm, type KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
+import { streamExtent } from '../consume/read-stream.ts';
 import type { Logger } from '../log/log.ts';
+import { STREAM_OF } from '../store/subjects.ts';
 import type { AccountsCopy } from './accounts-copy.ts';
 
 const SUBJECT = 'accounts.applied';
 const LEASES_BUCKET = 'LEASES';
-/** The bucket forgets an entry after 6 s, so a process says three times in between that it lives. */
+/** The bucket forgets an entry that is not renewed after this time, in ms. */
+export const LEASE_TTL_MS = 10_000;
+/** A process takes itself for gone so long before the bucket does, in ms; clocks run at nearly the same speed. */
+const LEASE_MARGIN_MS = 1_000;
+/** How often a process says that it lives, in ms: several times before it would be forgotten. */
 const ANNOUNCE_MS = 2_000;
 /** How long a process may take to apply a change before it answers that it has not, in ms. */
 const APPLY_MS_MAX = 4_000;
@@ -16,14 +22,34 @@ const ANSWERS_MS_MAX = 5_000;
 const request = z.object({ position: z.int().min(0) });
 const reply = z.object({ instance: z.string(), applied: z.boolean() });
 
+/** A process that takes part in "at once". */
+export type AppliedAnswers = {
+  /**
+   * True while operators still count on this process, and its copy holds everything that was in the log when it last
+   * said that it lives. A process that is cut off stops to be current before the others stop to wait for it.
+   */
+  readonly isCurrent: () => boolean;
+  readonly stop: () => Promise<void>;
+};
+
 /**
  * Makes a process that knows keys by its local copy take part in "at once" (D62): it announces itself, and answers when
- * it has applied a change. Returns what ends it.
+ * it has applied a change.
  */
-export async function answerApplied(nc: NatsConnection, accounts: AccountsCopy, instance: string, logger: Logger): Promise<() => Promise<void>> {
+export async function answerApplied(nc: NatsConnection, accounts: AccountsCopy, instance: string, logger: Logger): Promise<AppliedAnswers> {
   const leases = await new Kvm(nc).open(LEASES_BUCKET);
   const entry = `accounts.${instance}`;
-  const announce = (): Promise<unknown> => leases.put(entry, '').catch((error: unknown) => logger.warn({ err: error }, 'cannot announce this process'));
+  let currentUntilMs = 0;
+  const announce = async (): Promise<void> => {
+    const beganMs = performance.now();
+    try {
+      await leases.put(entry, '');
+      const { last } = await streamExtent(nc, STREAM_OF.account);
+      if (await accounts.waitFor(last, APPLY_MS_MAX)) currentUntilMs = beganMs + LEASE_TTL_MS - LEASE_MARGIN_MS;
+    } catch (error) {
+      logger.warn({ err: error }, 'cannot announce this process');
+    }
+  };
   await announce();
   const timer = setInterval(() => void announce(), ANNOUNCE_MS);
   const subscription = nc.subscribe(SUBJECT, {
@@ -33,10 +59,13 @@ export async function answerApplied(nc: NatsConnection, accounts: AccountsCopy, 
       void accounts.waitFor(parsed.data.position, APPLY_MS_MAX).then((applied) => message.respond(JSON.stringify({ instance, applied })));
     },
   });
-  return async () => {
-    clearInterval(timer);
-    subscription.unsubscribe();
-    await leases.delete(entry).catch(() => undefined);
+  return {
+    isCurrent: () => performance.now() < currentUntilMs,
+    async stop() {
+      clearInterval(timer);
+      subscription.unsubscribe();
+      await leases.delete(entry).catch(() => undefined);
+    },
   };
 }
 

@@ -4,10 +4,12 @@ import Database from 'better-sqlite3';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Defect, TransientError } from '../errors/errors.ts';
-import type { StoredEvent } from '../events/envelope.ts';
+import { hashOf, type StoredEvent } from '../events/envelope.ts';
 import type { Logger } from '../log/log.ts';
 import { startReader, type RunningReader } from './reader.ts';
 
+/** Raised when the table of the copies' own state changes. */
+const FORM = 2;
 /** Processes of one kind that may share a data folder; each takes a file of its own. */
 const FILES_MAX = 64;
 
@@ -32,17 +34,17 @@ export type LocalCopy = { readonly database: Database.Database; readonly reader:
  * another version of the tables is thrown away and filled anew.
  */
 export async function openLocalCopy(nc: NatsConnection, definition: CopyDefinition, logger: Logger): Promise<LocalCopy> {
-  const info = await streamIdentity(nc, definition.stream);
-  const database = openFile(definition, `${definition.version}:${info.created}`, info.lastPosition);
+  const log = await openLog(nc, definition);
+  const database = await openFile(definition, log);
   const readPosition = database.prepare<[], { position: number }>('select position from copy_state');
-  const writePosition = database.prepare<[number, number]>('update copy_state set position = ? where position = ?');
+  const writePosition = database.prepare<[number, string, number]>('update copy_state set position = ?, hash = ? where position = ?');
   const position = (): number => readPosition.get()?.position ?? 0;
   const apply = database.transaction((events: readonly StoredEvent[]) => {
     for (const event of events) {
       const before = position();
       if (event.position <= before) continue;
       definition.apply(database, event);
-      if (writePosition.run(event.position, before).changes !== 1) throw new Defect('another process writes the same local copy');
+      if (writePosition.run(event.position, event.hash, before).changes !== 1) throw new Defect('another process writes the same local copy');
     }
   });
   const reader = startReader(nc, { stream: definition.stream, position, apply: (events) => apply.immediate(events) }, logger);
@@ -56,27 +58,37 @@ export async function openLocalCopy(nc: NatsConnection, definition: CopyDefiniti
   };
 }
 
-async function streamIdentity(nc: NatsConnection, stream: string): Promise<{ readonly created: string; readonly lastPosition: number }> {
+/** The log as a copy is compared with it: the name of what it was made from, and the hash of an event. */
+type Log = { readonly identity: string; readonly hashAt: (position: number) => Promise<string | undefined> };
+
+async function openLog(nc: NatsConnection, { stream, version }: CopyDefinition): Promise<Log> {
   try {
-    const info = await (await jetstreamManager(nc, { checkAPI: false })).streams.info(stream);
-    return { created: info.created, lastPosition: info.state.last_seq };
+    const manager = await jetstreamManager(nc, { checkAPI: false });
+    const { created } = await manager.streams.info(stream);
+    return {
+      identity: `${FORM}:${version}:${created}`,
+      async hashAt(seq) {
+        const message = await manager.streams.getMessage(stream, { seq });
+        return message ? hashOf(message.data) : undefined;
+      },
+    };
   } catch (cause) {
     throw new TransientError('nats', `stream ${stream} cannot be read`, { cause });
   }
 }
 
-function openFile(definition: CopyDefinition, identity: string, lastPosition: number): Database.Database {
-  if (definition.folder === undefined) return prepare(new Database(':memory:'), definition, identity);
+async function openFile(definition: CopyDefinition, log: Log): Promise<Database.Database> {
+  if (definition.folder === undefined) return prepare(new Database(':memory:'), definition, log.identity);
   mkdirSync(definition.folder, { recursive: true, mode: 0o700 });
   for (let number = 1; number <= FILES_MAX; number += 1) {
     const path = join(definition.folder, `${definition.name}-${number}.sqlite`);
     const database = openExclusively(path);
     if (!database) continue;
-    if (belongsTo(database, identity, lastPosition)) return database;
+    if (await belongsTo(database, log)) return database;
     database.close();
     for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
     const fresh = openExclusively(path);
-    if (fresh) return prepare(fresh, definition, identity);
+    if (fresh) return prepare(fresh, definition, log.identity);
   }
   throw new Defect(`${FILES_MAX} processes use local copies in one data folder already`);
 }
@@ -99,16 +111,19 @@ function openExclusively(path: string): Database.Database | undefined {
   }
 }
 
-function belongsTo(database: Database.Database, identity: string, lastPosition: number): boolean {
+/** An older log that was put back has other events at the same positions, so the last one is compared by its hash. */
+async function belongsTo(database: Database.Database, log: Log): Promise<boolean> {
   const known = database.prepare("select 1 from sqlite_master where name = 'copy_state'").get();
   if (!known) return false;
-  const state = database.prepare<[], { identity: string; position: number }>('select identity, position from copy_state').get();
-  return state !== undefined && state.identity === identity && state.position <= lastPosition;
+  const made = database.prepare<[], { identity: string }>('select identity from copy_state').get();
+  if (made?.identity !== log.identity) return false;
+  const state = database.prepare<[], { position: number; hash: string | null }>('select position, hash from copy_state').get();
+  return state !== undefined && (state.position === 0 || (await log.hashAt(state.position)) === state.hash);
 }
 
 function prepare(database: Database.Database, definition: CopyDefinition, identity: string): Database.Database {
-  database.exec('create table copy_state (identity text not null, position integer not null)');
-  database.prepare('insert into copy_state values (?, 0)').run(identity);
+  database.exec('create table copy_state (identity text not null, position integer not null, hash text)');
+  database.prepare('insert into copy_state values (?, 0, null)').run(identity);
   database.exec(definition.tables);
   return database;
 }

@@ -16,7 +16,7 @@ export type DependencyState = 'ok' | 'away';
 export async function lookAtDependencies(deps: Dependencies): Promise<Readonly<Record<string, DependencyState>>> {
   const looks: Readonly<Record<string, () => Promise<boolean>>> = {
     nats: async () => deps.logWatch.isConnected() && (await deps.nc.flush().then(() => true)),
-    accounts: async () => !deps.accounts.halted(),
+    accounts: async () => deps.keysAreCurrent(),
     postgres: async () => (await deps.pool.query('select 1')).rowCount === 1,
     storage: () => deps.objects.probe().then(() => true),
     ledger: () => isLedgerReady(deps.nc),
