@@ -17,7 +17,7 @@ export async function openAccounts(nc: NatsConnection, dataFolder: string, logge
   const accounts = await AccountsCopy.open(nc, logger, join(dataFolder, 'copies'));
   const manager = await jetstreamManager(nc, { checkAPI: false });
   const { state } = await manager.streams.info(STREAM_OF.account);
-  if (await accounts.waitFor(state.last_seq, FILL_MS_MAX)) return accounts;
+  if (await accounts.reader.waitFor(state.last_seq, FILL_MS_MAX)) return accounts;
   await accounts.stop();
   throw new TransientError('nats', 'the copy of the API keys does not fill');
 }

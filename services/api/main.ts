@@ -64,7 +64,7 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
     objects: await openObjectStore(settings, masterKey),
     linkKey: fileLinkKey(masterKey),
     accounts,
-    keysAreCurrent: () => logWatch.isConnected() && !accounts.halted() && applied.isCurrent(),
+    keysAreCurrent: () => logWatch.isConnected() && !accounts.reader.halted() && applied.isCurrent(),
     dataKeys: await openKvDataKeys(nc, masterKey),
     masterKey,
     pool,

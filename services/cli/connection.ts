@@ -38,7 +38,7 @@ export async function withAccounts<T>(connection: Connection, work: (accounts: A
   const accounts = await AccountsCopy.open(connection.nc, connection.logger);
   try {
     const { state } = await (await jetstreamManager(connection.nc, { checkAPI: false })).streams.info('ACCOUNTS');
-    if (!(await accounts.waitFor(state.last_seq, ACCOUNTS_MS_MAX))) throw new TransientError('nats', 'the accounts could not be read in time');
+    if (!(await accounts.reader.waitFor(state.last_seq, ACCOUNTS_MS_MAX))) throw new TransientError('nats', 'the accounts could not be read in time');
     return await work(accounts);
   } finally {
     await accounts.stop();

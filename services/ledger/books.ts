@@ -63,7 +63,7 @@ export class Books {
    */
   async decide(intent: Intent): Promise<Decided> {
     for (let decision = 1; decision <= DECISIONS_MAX; decision += 1) {
-      if (this.#copy.halted()) throw new TransientError('ledger', 'the copy of the credits stands still');
+      if (this.#copy.reader.halted()) throw new TransientError('ledger', 'the copy of the credits stands still');
       const decided = await this.#tryOnce(intent);
       if (decided) return decided;
       await delay(Math.random() * RETRY_JITTER_MS_MAX);
@@ -87,7 +87,7 @@ export class Books {
     const appended = await this.#append({ kind: 'credits', id: organizationId }, after, event, origin);
     if (!appended) return undefined;
     // The next decision of this organization needs this event; when the copy is slow, it is decided anew then.
-    await this.#copy.waitFor(appended.position, CATCH_UP_MS_MAX);
+    await this.#copy.reader.waitFor(appended.position, CATCH_UP_MS_MAX);
     return { state: creditsDecider.evolve(state, event), appended };
   }
 

@@ -13,11 +13,14 @@ const INFO_TIMEOUT_MS = 1_000;
 /** The ledger's working state: a disposable copy of `CREDITS` in SQLite that follows the stream. */
 export class CreditsCopy {
   readonly tables: CreditsTables;
+  /** Follows `CREDITS`; when it has halted nothing may be decided. */
+  readonly reader: LocalCopy['reader'];
   readonly #copy: LocalCopy;
   readonly #manager: JetStreamManager;
 
   private constructor(copy: LocalCopy, manager: JetStreamManager) {
     this.#copy = copy;
+    this.reader = copy.reader;
     this.#manager = manager;
     this.tables = new CreditsTables(copy.database);
   }
@@ -39,25 +42,10 @@ export class CreditsCopy {
     return new CreditsCopy(await openLocalCopy(nc, folder === undefined ? definition : { ...definition, folder }, logger), manager);
   }
 
-  /** Waits until the copy has applied `position`; false when it did not within `timeoutMs`. */
-  waitFor(position: number, timeoutMs: number): Promise<boolean> {
-    return this.#copy.reader.waitFor(position, timeoutMs);
-  }
-
   /** Waits until everything that lies in `CREDITS` now is applied. Throws `TransientError` when that takes longer. */
   async catchUp(timeoutMs: number): Promise<void> {
     const end = await this.#readEnd();
-    if (!(await this.waitFor(end, timeoutMs))) throw new TransientError('ledger', 'the copy of the credits is behind');
-  }
-
-  /** Position up to which events are applied. */
-  position(): number {
-    return this.#copy.reader.position();
-  }
-
-  /** Why the copy stands still, if it does; then nothing may be decided. */
-  halted(): Error | undefined {
-    return this.#copy.reader.halted();
+    if (!(await this.reader.waitFor(end, timeoutMs))) throw new TransientError('ledger', 'the copy of the credits is behind');
   }
 
   stop(): Promise<void> {

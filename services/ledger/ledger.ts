@@ -35,7 +35,7 @@ export async function startLedger(parts: LedgerParts, cleanup: Cleanup, logger: 
   const copy = await CreditsCopy.open(nc, logger, parts.copyFolder);
   cleanup.add('copy of the credits', () => copy.stop());
   await copy.catchUp(FIRST_CATCH_UP_MS_MAX);
-  if (copy.halted()) throw new TransientError('ledger', 'the copy of the credits stands still');
+  if (copy.reader.halted()) throw new TransientError('ledger', 'the copy of the credits stands still');
   const books = new Books(copy, store, clock);
   const settling = await startSettling(nc, books, logger);
   cleanup.add('settling', () => settling.stop());
@@ -47,11 +47,11 @@ export async function startLedger(parts: LedgerParts, cleanup: Cleanup, logger: 
   cleanup.add('requests', () => answering.stop());
   // Ready means that the server knows of the subscriptions.
   await nc.flush();
-  logger.info({ position: copy.position() }, 'ledger follows the log');
+  logger.info({ position: copy.reader.position() }, 'ledger follows the log');
 }
 
 /** Ready is who could decide now: after a restart of the server the copy is behind for a moment. */
 async function followsLog(copy: CreditsCopy): Promise<boolean> {
-  if (copy.halted()) return false;
+  if (copy.reader.halted()) return false;
   return copy.catchUp(READY_CATCH_UP_MS_MAX).then(() => true, () => false);
 }

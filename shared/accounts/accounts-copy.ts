@@ -30,12 +30,15 @@ const TABLES = `
 
 /** Organizations and API keys, in this process: asking who somebody is takes no network (design: Reading). */
 export class AccountsCopy {
+  /** Follows `ACCOUNTS`: how far it has come, and whether it stands still. */
+  readonly reader: LocalCopy['reader'];
   readonly #copy: LocalCopy;
   readonly #findKey: ReturnType<Database['prepare']>;
   readonly #findOrganization: ReturnType<Database['prepare']>;
 
   private constructor(copy: LocalCopy) {
     this.#copy = copy;
+    this.reader = copy.reader;
     this.#findKey = copy.database.prepare(
       'select api_key_id, organization_id, key_mode, scopes, plan, expires_at from api_keys join organizations using (organization_id) where secret_sha256 = ? and revoked = 0',
     );
@@ -59,21 +62,6 @@ export class AccountsCopy {
   /** The organization that owns an API key. */
   organizationOf(apiKeyId: string): string | undefined {
     return (this.#findOrganization.get(apiKeyId) as { organization_id: string } | undefined)?.organization_id;
-  }
-
-  /** Waits until this copy has applied `position`; false when it did not within `timeoutMs`. */
-  waitFor(position: number, timeoutMs: number): Promise<boolean> {
-    return this.#copy.reader.waitFor(position, timeoutMs);
-  }
-
-  /** Position up to which events are applied. */
-  position(): number {
-    return this.#copy.reader.position();
-  }
-
-  /** Why the copy stands still, if it does. */
-  halted(): Error | undefined {
-    return this.#copy.reader.halted();
   }
 
   stop(): Promise<void> {

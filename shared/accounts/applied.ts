@@ -45,7 +45,7 @@ export async function answerApplied(nc: NatsConnection, accounts: AccountsCopy, 
     try {
       await leases.put(entry, '');
       const { last } = await streamExtent(nc, STREAM_OF.account);
-      if (await accounts.waitFor(last, APPLY_MS_MAX)) currentUntilMs = beganMs + LEASE_TTL_MS - LEASE_MARGIN_MS;
+      if (await accounts.reader.waitFor(last, APPLY_MS_MAX)) currentUntilMs = beganMs + LEASE_TTL_MS - LEASE_MARGIN_MS;
     } catch (error) {
       logger.warn({ err: error }, 'cannot announce this process');
     }
@@ -56,7 +56,7 @@ export async function answerApplied(nc: NatsConnection, accounts: AccountsCopy, 
     callback: (error, message) => {
       const parsed = error ? undefined : request.safeParse(message.json());
       if (!parsed?.success) return;
-      void accounts.waitFor(parsed.data.position, APPLY_MS_MAX).then((applied) => message.respond(JSON.stringify({ instance, applied })));
+      void accounts.reader.waitFor(parsed.data.position, APPLY_MS_MAX).then((applied) => message.respond(JSON.stringify({ instance, applied })));
     },
   });
   return {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isProcessRunning } from '../lifecycle/is-process-running.ts';
 
 /** `DATA_DIR/run.json`: how the commands find the running standalone edition. It holds passwords (mode 0600). */
 const runFileSchema = z.object({
@@ -29,14 +30,5 @@ export function readRunFile(dataFolder: string): RunFile | undefined {
     return undefined;
   }
   const contents = runFileSchema.parse(JSON.parse(text));
-  return isRunning(contents.pid) ? contents : undefined;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
+  return isProcessRunning(contents.pid) ? contents : undefined;
 }

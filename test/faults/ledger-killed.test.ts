@@ -3,7 +3,7 @@ import { waitFor } from '../../services/standalone/processes.ts';
 import type { DomainEvent } from '../../shared/events/registry.ts';
 import { newId } from '../../shared/ids/ids.ts';
 import { endProcess, LedgerProcesses } from '../integration/ledger/ledger-processes.ts';
-import { finishedAfterMinutes, jobUpToConversion, sumsOf, World } from '../integration/ledger/world.ts';
+import { finishedAfterMinutes, jobUpToConversion, sumsOf, type World } from '../integration/ledger/world.ts';
 import { failed } from '../support/job-events.ts';
 
 /** Jobs of the test, and how many of them run side by side. */
@@ -20,13 +20,10 @@ describe('a ledger that is killed again and again under load', function () {
   let processes: LedgerProcesses;
 
   before(async () => {
-    world = await World.start();
-    processes = await LedgerProcesses.create();
+    processes = await LedgerProcesses.open();
+    world = processes.world;
   });
-  after(async () => {
-    await processes.stop();
-    await world.stop();
-  });
+  after(() => processes.stop());
 
   /** Asks until it is answered, as a client that retries does; with the same job id every time. */
   function holdPatiently(organizationId: string, amount: number, jobId: string): Promise<boolean> {
@@ -43,14 +40,14 @@ describe('a ledger that is killed again and again under load', function () {
   }
 
   it('loses nothing and charges nothing twice', async () => {
-    let ledger = await processes.startReady(world);
+    let ledger = await processes.startReady();
     const organizationId = await world.organizationWith(JOBS * 2);
     let done = 0;
     const lanes = Array.from({ length: LANES }, (_, lane) => runJobs(organizationId, lane, () => (done += 1)));
     for (const mark of [JOBS / 4, JOBS / 2, (JOBS * 3) / 4]) {
       await waitFor(`${mark} jobs`, PROGRESS_MS_MAX, () => (done >= mark ? true : undefined));
       await endProcess(ledger, 'SIGKILL');
-      ledger = await processes.startReady(world);
+      ledger = await processes.startReady();
     }
     await Promise.all(lanes);
     await waitFor('all jobs to be settled', SETTLED_MS_MAX, async () => (sumsOf(await world.credits(organizationId)).held === 0 ? true : undefined));

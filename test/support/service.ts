@@ -18,6 +18,8 @@ const START_LIMIT_MS = 90_000;
 const STOP_LIMIT_MS = 25_000;
 /** A process that was killed is started again within seconds. */
 const READY_LIMIT_MS = 60_000;
+/** `/readyz` may answer with what it saw up to half a second ago, when the process just killed was still there. */
+const STALE_LOOK_MS = 600;
 
 /** Part of the service that can be killed, by what its command line holds. */
 const COMMANDS = {
@@ -48,7 +50,7 @@ export interface TestService {
   pidOf(name: ProcessName): number | undefined;
   /** Sends a signal, -9 unless told otherwise, to one process; the service starts it again. */
   kill(name: ProcessName, signal?: NodeJS.Signals): void;
-  /** Waits until `/readyz` answers 200. */
+  /** Waits until `/readyz` answers 200 from a look that began after the call. */
   untilReady(): Promise<void>;
   /** What it said last. */
   output(): string;
@@ -123,7 +125,13 @@ function describe(child: ChildProcess, closed: Promise<number | null>, dataDir: 
       if (pid === undefined) throw new Error(`${name} is not running`);
       process.kill(pid, signal);
     },
-    untilReady: () => waitFor('readiness', READY_LIMIT_MS, () => isReady(baseUrl)).then(() => undefined),
+    async untilReady() {
+      const calledMs = performance.now();
+      await waitFor('readiness', READY_LIMIT_MS, async () => {
+        const isFresh = performance.now() - calledMs > STALE_LOOK_MS;
+        return (await isReady(baseUrl)) && isFresh ? true : undefined;
+      });
+    },
     output,
     async cutPower() {
       // The children first: their parent would not get to act on their end, and they do not get to act on its end.

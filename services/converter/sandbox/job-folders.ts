@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { isProcessRunning } from '../../../shared/lifecycle/is-process-running.ts';
 
 /** The machine is part of the name, because containers may share a folder but not their process ids. */
 const MACHINE = hostname().replaceAll(/[^A-Za-z0-9.]/g, '_');
@@ -33,17 +34,8 @@ export async function removeJobFolder(path: string): Promise<void> {
 export async function removeLeftFolders(scratchDir: string): Promise<void> {
   for (const name of await readdir(scratchDir)) {
     const [, machine, pid, token] = NAME.exec(name) ?? [];
-    if (machine !== MACHINE || (Number(pid) === process.pid ? token === TOKEN : isRunning(Number(pid)))) continue;
+    if (machine !== MACHINE || (Number(pid) === process.pid ? token === TOKEN : isProcessRunning(Number(pid)))) continue;
     // One of another user's converter is not ours to remove.
     await removeJobFolder(join(scratchDir, name)).catch(() => undefined);
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

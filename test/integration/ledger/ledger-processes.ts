@@ -6,22 +6,25 @@ import { join } from 'node:path';
 import { waitFor } from '../../../services/standalone/processes.ts';
 import { isLedgerReady } from '../../../shared/ledger-client/ledger-client.ts';
 import { findProjectRoot } from '../../../shared/tools/project-root.ts';
-import type { World } from './world.ts';
+import { World } from './world.ts';
 
 /** How long a ledger may take to start from its sources on a busy machine, in ms. */
 const STARTS_MS_MAX = 20_000;
 
-/** Ledgers of a test that run as processes of their own, all with one data folder. */
+/** A server of a test and ledgers that run as processes of their own, all with one data folder. */
 export class LedgerProcesses {
+  readonly world: World;
   readonly #running = new Set<ChildProcess>();
   readonly #dataFolder: string;
 
-  private constructor(dataFolder: string) {
+  private constructor(world: World, dataFolder: string) {
+    this.world = world;
     this.#dataFolder = dataFolder;
   }
 
-  static async create(): Promise<LedgerProcesses> {
-    return new LedgerProcesses(await mkdtemp(join(tmpdir(), 'test-ledger-')));
+  /** Starts the server, and no ledger yet. */
+  static async open(): Promise<LedgerProcesses> {
+    return new LedgerProcesses(await World.start(), await mkdtemp(join(tmpdir(), 'test-ledger-')));
   }
 
   /** Starts one with nothing in its environment but this. */
@@ -33,17 +36,18 @@ export class LedgerProcesses {
     return child;
   }
 
-  /** Starts one on the server of `world` and waits until it answers. */
-  async startReady(world: World): Promise<ChildProcess> {
-    const child = this.spawn({ NATS_URL: world.server.url, NATS_MONITOR_URL: world.server.monitorUrl, DATA_DIR: this.#dataFolder });
-    await waitFor('a ledger', STARTS_MS_MAX, async () => ((await isLedgerReady(world.nc)) ? true : undefined));
+  /** Starts one on the server and waits until it answers. */
+  async startReady(): Promise<ChildProcess> {
+    const child = this.spawn({ NATS_URL: this.world.server.url, NATS_MONITOR_URL: this.world.server.monitorUrl, DATA_DIR: this.#dataFolder });
+    await waitFor('a ledger', STARTS_MS_MAX, async () => ((await isLedgerReady(this.world.nc)) ? true : undefined));
     return child;
   }
 
-  /** Ends all that still run, and removes their folder. */
+  /** Ends all that still run and the server, and removes their folder. */
   async stop(): Promise<void> {
     for (const child of this.#running) await endProcess(child, 'SIGKILL');
     await rm(this.#dataFolder, { recursive: true, force: true });
+    await this.world.stop();
   }
 }
 

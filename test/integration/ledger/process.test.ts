@@ -2,21 +2,15 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { EXIT_BAD_CONFIGURATION } from '../../../shared/config/load.ts';
 import { endProcess, LedgerProcesses } from './ledger-processes.ts';
-import { World } from './world.ts';
 
 describe('the process of the ledger', function () {
   this.timeout(60_000);
-  let world: World;
   let processes: LedgerProcesses;
 
   before(async () => {
-    world = await World.start();
-    processes = await LedgerProcesses.create();
+    processes = await LedgerProcesses.open();
   });
-  after(async () => {
-    await processes.stop();
-    await world.stop();
-  });
+  after(() => processes.stop());
 
   it('exits with 78 and says what is missing when it is not configured', async () => {
     const child = processes.spawn({});
@@ -28,6 +22,6 @@ describe('the process of the ledger', function () {
   });
 
   it('ends cleanly on SIGTERM', async () => {
-    expect(await endProcess(await processes.startReady(world), 'SIGTERM')).to.equal(0);
+    expect(await endProcess(await processes.startReady(), 'SIGTERM')).to.equal(0);
   });
 });

@@ -37,7 +37,7 @@ describe('a log that somebody wrote into past the services', function () {
     await forge(account, 2, { type: 'account.api_key_created', data: { api_key_id: randomUUID(), key_mode: 'live', scopes: ['job.read'], secret_sha256: secretHash } });
     const accounts = await AccountsCopy.open(models.nc, silent);
     try {
-      await waitFor('the copy to halt', HALT_MS_MAX, async () => accounts.halted());
+      await waitFor('the copy to halt', HALT_MS_MAX, async () => accounts.reader.halted());
       expect(accounts.findKey(secretHash, new Date().toISOString())).to.equal(undefined);
     } finally {
       await accounts.stop();
