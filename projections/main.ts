@@ -1,10 +1,11 @@
 import { loadSettings } from '../shared/config/load.ts';
 import { runService } from '../shared/lifecycle/run-service.ts';
 import { createLogger } from '../shared/log/log.ts';
+import { serveHealth } from '../shared/lifecycle/serve-health.ts';
 import { connectNats, requireServer } from '../shared/nats/connect.ts';
 import { startProjections } from './runner.ts';
 
-const readSettings = () => loadSettings(process.env, ['NATS_URL', 'DATABASE_URL', 'LOG_LEVEL'], ['NATS_URL', 'DATABASE_URL']);
+const readSettings = () => loadSettings(process.env, ['NATS_URL', 'DATABASE_URL', 'LOG_LEVEL', 'HEALTH_PORT'], ['NATS_URL', 'DATABASE_URL']);
 
 await runService(
   () => createLogger('projections', readSettings().LOG_LEVEL),
@@ -13,6 +14,7 @@ await runService(
     const nc = await connectNats({ url: settings.NATS_URL, name: 'projections', logger });
     cleanup.add('NATS', () => nc.close());
     await requireServer(nc);
+    if (settings.HEALTH_PORT !== undefined) await serveHealth(settings.HEALTH_PORT, () => nc.flush(), cleanup);
     const projections = await startProjections(nc, { databaseUrl: settings.DATABASE_URL, logger });
     cleanup.add('projections', () => projections.stop());
   },

@@ -2,8 +2,12 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Pool } from 'pg';
 import { compareReadModels, type Comparison } from '../../projections/compare.ts';
 import { readModelHealth } from '../../projections/health.ts';
+import { migrate } from '../../projections/migrate.ts';
 import { PROJECTION_NAMES } from '../../projections/projection.ts';
 import { rebuild } from '../../projections/rebuild.ts';
+import { loadSettings } from '../../shared/config/load.ts';
+import { readRunFile } from '../../shared/config/run-file.ts';
+import { ConfigurationError } from '../../shared/errors/errors.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { EXIT, runCommands, UsageError, type Command } from './command.ts';
 import { withConnection } from './connection.ts';
@@ -25,6 +29,22 @@ const status: Command = {
       else for (const { name, position, lastPosition, lag, halted } of models) say(`${name.padEnd(10)} position ${position} of ${lastPosition}, lag ${lag}${halted === undefined ? '' : `, HALTED: ${halted}`}`);
       return models.some(({ halted }) => halted !== undefined) ? EXIT.failed : 0;
     }),
+};
+
+const migrateCommand: Command = {
+  name: 'migrate',
+  usage: '',
+  summary: 'Brings the tables of the read models up to date. The standalone edition does this at every start.',
+  options: {},
+  arguments: [],
+  async run() {
+    // The tables come before anything else runs, so neither NATS nor a master key is asked for.
+    const { DATABASE_URL, DATA_DIR } = loadSettings(process.env, ['DATABASE_URL', 'DATA_DIR']);
+    const url = DATABASE_URL ?? readRunFile(DATA_DIR)?.database_url;
+    if (url === undefined) throw new ConfigurationError([`No running service was found in ${DATA_DIR}. Point DATA_DIR to its data folder, or set DATABASE_URL.`]);
+    await migrate(url, sayAside);
+    return { migrated: true };
+  },
 };
 
 const rebuildCommand: Command = {
@@ -78,4 +98,4 @@ function sayComparison({ name, rows, position, differing, sha256 }: Comparison):
   for (const key of differing) say(`  differs: ${key}`);
 }
 
-await runCommands('projections', [status, rebuildCommand, compare], process.argv.slice(2));
+await runCommands('projections', [status, migrateCommand, rebuildCommand, compare], process.argv.slice(2));

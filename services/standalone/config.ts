@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { loadSettings, type Environment } from '../../shared/config/load.ts';
 import { SETTINGS, type SettingName } from '../../shared/config/settings.ts';
 
-const NAMES = Object.keys(SETTINGS).filter((name): name is SettingName => name in SETTINGS);
+/** All but the health port: the services of one machine cannot share it, and the edition watches them itself. */
+const NAMES = Object.keys(SETTINGS).filter((name): name is Exclude<SettingName, 'HEALTH_PORT'> => name in SETTINGS && name !== 'HEALTH_PORT');
 /** What a program of the system needs besides our settings. */
 const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'LANG'];
 

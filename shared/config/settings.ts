@@ -29,6 +29,7 @@ export const SETTINGS = {
   PUBLIC_URL: url(['http:', 'https:']).refine((text) => !/\/v1\/?$/.test(text), 'must not end in /v1; the service appends it').optional().describe('Address under which clients reach the service, without `/v1`; upload and download links start with it. Default: `http://127.0.0.1:PORT`.'),
   DATA_DIR: z.string().min(1).default('.data').describe('Folder for everything that the standalone edition keeps, and for stored files.'),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('How much is logged.'),
+  HEALTH_PORT: atLeast(1, 65_535).optional().describe('Port on which a service other than the api answers `GET /healthz`: 200 while it is connected to NATS. For containers, each of which has ports of its own; the standalone edition does not use it. Default: none.'),
   NATS_URL: url(['nats:', 'tls:']).optional().describe('NATS server (2.14 or later, JetStream). When it is set, `npm start` starts no NATS server of its own.'),
   NATS_SERVER_BIN: z.string().min(1).optional().describe('Program that `npm start` uses as its own NATS server. Default: the first new enough one in the PATH or in `.tools/`.'),
   NATS_REPLICAS: atLeast(1, 5).default(1).describe('Copies that JetStream keeps of every stream: 1 on one server, 3 on a cluster.'),

@@ -2,25 +2,28 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Settings } from '../config/settings.ts';
 import { ConfigurationError } from '../errors/errors.ts';
 import type { Cleanup } from '../lifecycle/run-service.ts';
+import { serveHealth } from '../lifecycle/serve-health.ts';
 import type { Logger } from '../log/log.ts';
 import { connectNats, requireServer } from './connect.ts';
 import { checkDurability } from './durability.ts';
 
 /** Settings of every process that talks to NATS. */
-export const NATS_SETTINGS = ['NATS_URL', 'NATS_MONITOR_URL', 'DURABILITY_CHECK'] as const;
+export const NATS_SETTINGS = ['NATS_URL', 'NATS_MONITOR_URL', 'DURABILITY_CHECK', 'HEALTH_PORT'] as const;
 
 /** Those settings, with the address there. */
-export type NatsSettings = Settings<'NATS_MONITOR_URL' | 'DURABILITY_CHECK'> & { readonly NATS_URL: string };
+export type NatsSettings = Settings<'NATS_MONITOR_URL' | 'DURABILITY_CHECK' | 'HEALTH_PORT'> & { readonly NATS_URL: string };
 
 /**
  * Connects a service: the server must have what the log relies on, and must sync before it acknowledges (D84), or the
- * service warns loudly or refuses, as `DURABILITY_CHECK` says. Throws `ConfigurationError`, `TransientError`.
+ * service warns loudly or refuses, as `DURABILITY_CHECK` says. From then on it answers on `HEALTH_PORT` if it has one.
+ * Throws `ConfigurationError`, `TransientError`.
  */
 export async function openNats(settings: NatsSettings, name: string, cleanup: Cleanup, logger: Logger): Promise<NatsConnection> {
   const nc = await connectNats({ url: settings.NATS_URL, name, logger });
   cleanup.add('nats', () => nc.drain());
   await requireServer(nc);
   await requireDurability(nc, settings, (warning) => logger.warn(warning));
+  if (settings.HEALTH_PORT !== undefined) await serveHealth(settings.HEALTH_PORT, () => nc.flush(), cleanup);
   return nc;
 }
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import pg from 'pg';
 import { startProjections } from '../../../projections/runner.ts';
 import { findProjectRoot } from '../../../shared/tools/project-root.ts';
 import { appendHistories } from '../../support/log-filler.ts';
@@ -26,8 +27,9 @@ describe('the command projections', () => {
   });
   after(() => models.stop());
 
-  const run = async (...args: readonly string[]): Promise<Finished> => {
-    const env = { PATH: process.env['PATH'], NATS_URL: models.nats.url, DATABASE_URL: models.databaseUrl, MASTER_KEY: masterKey };
+  const run = (...args: readonly string[]): Promise<Finished> => runOn(models.databaseUrl, ...args);
+  const runOn = (databaseUrl: string, ...args: readonly string[]): Promise<Finished> => {
+    const env = { PATH: process.env['PATH'], NATS_URL: models.nats.url, DATABASE_URL: databaseUrl, MASTER_KEY: masterKey };
     return new Promise((resolve) => {
       const child = execFile(process.execPath, ['--import=tsx', join(findProjectRoot(), 'services/cli/projections.ts'), ...args], { env }, (_error, out, problems) =>
         resolve({ code: child.exitCode ?? -1, out, problems }),
@@ -45,6 +47,23 @@ describe('the command projections', () => {
       ],
     });
   });
+
+  it('makes the tables of an empty database, as often as it is asked to', async () => {
+    await models.pool.query('create database empty_one');
+    const databaseUrl = Object.assign(new URL(models.databaseUrl), { pathname: '/empty_one' }).href;
+    for (let time = 1; time <= 2; time += 1) {
+      const { code, out, problems } = await runOn(databaseUrl, 'migrate');
+      expect(code, problems).to.equal(0);
+      expect(JSON.parse(out)).to.deep.equal({ migrated: true });
+    }
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    try {
+      expect((await client.query('select count(*)::int as jobs from jobs')).rows).to.deep.equal([{ jobs: 0 }]);
+    } finally {
+      await client.end();
+    }
+  }).timeout(CALLS_MS_MAX);
 
   it('compares, says which rows differ with exit code 1, and mends them by a rebuild', async () => {
     expect(await run('compare')).to.include({ code: 0 });
