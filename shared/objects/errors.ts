@@ -35,3 +35,17 @@ export class IncompleteBodyError extends DomainError<'incomplete_body'> {
     if (options?.cause !== undefined) this.cause = options.cause;
   }
 }
+
+/** This multipart upload is not open: completed, aborted, or never begun (§4.4). */
+export class MultipartNotFoundError extends DomainError<'multipart_not_found'> {
+  constructor() {
+    super('multipart_not_found', 'There is no such multipart upload.');
+  }
+}
+
+/** A part that is to be assembled is not there, or is another one; `details.part_number` names it (D45). */
+export class PartMismatchError extends DomainError<'part_mismatch'> {
+  constructor(partNumber: number) {
+    super('part_mismatch', `Part ${partNumber} is not the one that was uploaded.`, { part_number: partNumber });
+  }
+}

@@ -50,7 +50,8 @@ export async function fillNewFile(path: string, { file, record }: OpenFile): Pro
   }
 }
 
-async function* contentBytes(file: FileHandle, sizeBytes: number): AsyncGenerator<Uint8Array> {
+/** Content of an open file, one chunk in memory at a time. Stops early when the file is shorter than said. */
+export async function* contentBytes(file: FileHandle, sizeBytes: number): AsyncGenerator<Uint8Array> {
   for (let position = 0; position < sizeBytes; ) {
     const length = Math.min(READ_CHUNK_BYTES, sizeBytes - position);
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(length), position });

@@ -4,13 +4,16 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { systemClock, type Clock } from '../../clock/clock.ts';
 import type { MasterKey } from '../../privacy/master-key.ts';
-import { ObjectChangedError, ObjectExistsError, ObjectNotFoundError } from '../errors.ts';
+import { composeEtag } from '../composed-etag.ts';
+import { MultipartNotFoundError, ObjectChangedError, ObjectExistsError, ObjectNotFoundError } from '../errors.ts';
 import { checkKey, isWrittenOnce, type ObjectKey, type ObjectPrefix } from '../keys.ts';
 import { fileLinkKey, signLink, type FileLink } from '../links.ts';
-import type { DownloadTerms, ListedObject, ObjectHead, ObjectRecord, ObjectStore, Precondition, UploadTerms, WriteLimits } from '../object-store.ts';
+import type { DownloadTerms, ListedObject, NamedPart, ObjectHead, ObjectRecord, ObjectStore, PartSize, Precondition, StoredPart, UploadTerms, WriteLimits } from '../object-store.ts';
 import type { ByteRange } from '../range.ts';
+import { copyParts } from './assemble.ts';
 import { fillNewFile, readContent, readDescribed, type OpenFile } from './content.ts';
 import { listFolder } from './list-folder.ts';
+import { MultipartFolder } from './multipart-folder.ts';
 import { publishFirst, publishOver, Staging, syncFolder } from './staging.ts';
 import { onDisk, unless } from './storage-error.ts';
 
@@ -20,7 +23,7 @@ export type DiskStoreOptions = { readonly folder: string; readonly publicUrl: st
 /** Opens the store, makes its folders, and removes what processes that died left half-written a day ago or earlier. */
 export async function openDiskStore(options: DiskStoreOptions): Promise<ObjectStore> {
   return await onDisk(async () => {
-    for (const kind of ['source', 'result']) await mkdir(join(options.folder, kind), { recursive: true, mode: 0o700 });
+    for (const kind of ['source', 'result', 'multipart']) await mkdir(join(options.folder, kind), { recursive: true, mode: 0o700 });
     const staging = new Staging(join(options.folder, '.tmp'));
     await staging.prepare();
     await staging.sweep((options.clock ?? systemClock).nowMs());
@@ -33,12 +36,16 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<ObjectSt
 class DiskObjectStore implements ObjectStore {
   readonly #folder: string;
   readonly #staging: Staging;
+  readonly #multipart: MultipartFolder;
+  /** Assemblies that are running, by key and entity tag: a client that asks again meanwhile must not double the work. */
+  readonly #assembling = new Map<string, Promise<ObjectHead>>();
   readonly #publicUrl: string;
   readonly #linkKey: KeyObject;
 
   constructor(options: DiskStoreOptions, staging: Staging) {
     this.#folder = options.folder;
     this.#staging = staging;
+    this.#multipart = new MultipartFolder(join(options.folder, 'multipart'), staging);
     this.#publicUrl = options.publicUrl.replace(/\/+$/, '');
     this.#linkKey = fileLinkKey(options.masterKey);
   }
@@ -77,12 +84,11 @@ class DiskObjectStore implements ObjectStore {
     const target = this.#pathOf(key);
     return await onDisk(async () => {
       const { path, record } = await this.#staging.stage(source, limits);
-      if (!isWrittenOnce(key)) await publishOver(path, target);
-      else if (!(await publishFirst(path, target)) && (await this.#describe(key))?.sha256 !== record.sha256) throw new ObjectExistsError();
+      const published = isWrittenOnce(key) ? await this.#publishFirst(key, path, record) : await publishOver(path, target).then(() => record);
       // A result's folder may be new, so the folder above it is synced too.
       await syncFolder(dirname(target));
       await syncFolder(dirname(dirname(target)));
-      return record;
+      return published;
     });
   }
 
@@ -111,6 +117,7 @@ class DiskObjectStore implements ObjectStore {
 
   async removePrefix(prefix: ObjectPrefix): Promise<void> {
     for await (const { key } of this.list(prefix)) await this.remove(key);
+    if (prefix === 'source/') await onDisk(() => this.#multipart.dropAll());
   }
 
   list(prefix: ObjectPrefix): AsyncIterable<ListedObject> {
@@ -126,11 +133,73 @@ class DiskObjectStore implements ObjectStore {
     return await this.#sign({ operation: 'download', key, expiresAtMs, contentType, disposition });
   }
 
+  async hasUpload(key: ObjectKey): Promise<boolean> {
+    return (await this.head(key)) !== undefined;
+  }
+
+  /** A source is never replaced here, so it is bound from the moment it is there. */
+  async bindUpload(key: ObjectKey): Promise<ObjectHead | undefined> {
+    return await this.head(key);
+  }
+
+  async openMultipart(key: ObjectKey): Promise<string> {
+    return await onDisk(() => this.#multipart.open(key));
+  }
+
+  async signPart(key: ObjectKey, uploadId: string, terms: PartSize & { readonly expiresAtMs: number }): Promise<string> {
+    const { partNumber, sizeBytes, expiresAtMs } = terms;
+    return await this.#sign({ operation: 'part', key, uploadId, partNumber, sizeBytes, expiresAtMs });
+  }
+
+  async writePart(key: ObjectKey, uploadId: string, part: PartSize, body: Readable): Promise<StoredPart> {
+    return await onDisk(() => this.#multipart.write(key, uploadId, part, body));
+  }
+
+  async listParts(key: ObjectKey): Promise<readonly StoredPart[]> {
+    return await onDisk(() => this.#multipart.list(key));
+  }
+
+  async completeMultipart(key: ObjectKey, parts: readonly NamedPart[]): Promise<ObjectHead> {
+    const name = `${key} ${composeEtag(parts)}`;
+    const running = this.#assembling.get(name);
+    if (running) return await running;
+    const assembling = onDisk(() => this.#assemble(key, parts)).finally(() => this.#assembling.delete(name));
+    this.#assembling.set(name, assembling);
+    return await assembling;
+  }
+
+  async abortMultipart(key: ObjectKey): Promise<void> {
+    await onDisk(() => this.#multipart.drop(key));
+  }
+
   async probe(): Promise<void> {
     await onDisk(async () => {
       const { path } = await this.#staging.stage(Readable.from([]), { maxBytes: 0 });
       await rm(path, { force: true });
     });
+  }
+
+  /** The parts stay until the object is published, so that every step can be done again. */
+  async #assemble(key: ObjectKey, parts: readonly NamedPart[]): Promise<ObjectHead> {
+    let record = await this.#describe(key);
+    if (!record) {
+      const uploadId = await this.#multipart.find(key);
+      if (uploadId === undefined) throw new MultipartNotFoundError();
+      const staged = await this.#staging.stageBy((file) => copyParts(parts, (number) => this.#multipart.partPath(key, uploadId, number), file));
+      record = await this.#publishFirst(key, staged.path, staged.record);
+      await syncFolder(dirname(this.#pathOf(key)));
+    }
+    if (record.etag !== composeEtag(parts)) throw new ObjectExistsError();
+    await this.#multipart.drop(key);
+    return { size_bytes: record.size_bytes, etag: record.etag };
+  }
+
+  /** What lies under the key afterwards. Throws `ObjectExistsError` when those are other bytes. */
+  async #publishFirst(key: ObjectKey, path: string, record: ObjectRecord): Promise<ObjectRecord> {
+    if (await publishFirst(path, this.#pathOf(key))) return record;
+    const found = await this.#describe(key);
+    if (found?.sha256 !== record.sha256) throw new ObjectExistsError();
+    return found;
   }
 
   #sign(link: FileLink): Promise<string> {

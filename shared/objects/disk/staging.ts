@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { ConfigurationError, TransientError } from '../../errors/errors.ts';
@@ -27,7 +27,7 @@ export class Staging {
   /** Makes the folder. Throws `ConfigurationError` when the filesystem has no hard links: the first upload could not win. */
   async prepare(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const path = this.#newPath();
+    const path = this.newPath();
     try {
       await (await open(path, 'wx', 0o600)).close();
       await link(path, `${path}.link`);
@@ -43,10 +43,15 @@ export class Staging {
 
   /** Writes a body with its description into a new file and syncs it. Leaves nothing behind when it throws. */
   async stage(source: Readable | string, limits: WriteLimits): Promise<StagedFile> {
-    const path = this.#newPath();
+    return await this.stageBy((file) => copyBody(typeof source === 'string' ? localBytes(source) : receivedBytes(source), file, limits));
+  }
+
+  /** Does the same with what `write` puts into the new file. */
+  async stageBy(write: (file: FileHandle) => Promise<ObjectRecord>): Promise<StagedFile> {
+    const path = this.newPath();
     const file = await open(path, 'wx', 0o600);
     try {
-      const record = await copyBody(typeof source === 'string' ? localBytes(source) : receivedBytes(source), file, limits);
+      const record = await write(file);
       await file.writeFile(encodeTrailer(record));
       await file.sync();
       return { path, record };
@@ -58,7 +63,7 @@ export class Staging {
     }
   }
 
-  /** Removes what dead processes left over, and answers how many files that was. */
+  /** Removes what dead processes left over, and answers how many files and folders that was. */
   async sweep(nowMs: number): Promise<number> {
     let removed = 0;
     for await (const entry of await opendir(this.#folder)) {
@@ -66,13 +71,14 @@ export class Staging {
       // Another process may finish or sweep the same file meanwhile.
       const found = await unless(['ENOENT'], stat(path));
       if (!found || nowMs - found.mtimeMs < STAGED_KEEP_MS) continue;
-      await rm(path, { force: true });
+      await rm(path, { recursive: true, force: true });
       removed += 1;
     }
     return removed;
   }
 
-  #newPath(): string {
+  /** A name that nobody else has, for a file or folder that is swept when its process dies. */
+  newPath(): string {
     return join(this.#folder, randomUUID());
   }
 }
@@ -94,6 +100,15 @@ export async function publishFirst(staged: string, target: string): Promise<bool
 export async function publishOver(staged: string, target: string): Promise<void> {
   try {
     await inFolderOf(target, () => rename(staged, target));
+  } finally {
+    await rm(staged, { force: true });
+  }
+}
+
+/** Publishes a staged file in a folder that must be there. False when it is not; the staged file is gone either way. */
+export async function publishInto(staged: string, target: string): Promise<boolean> {
+  try {
+    return (await unless(['ENOENT'], rename(staged, target).then(() => true))) === true;
   } finally {
     await rm(staged, { force: true });
   }

@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { IncompleteBodyError, ObjectChangedError, ObjectExistsError, ObjectNotFoundError, ObjectTooLargeError } from '../../../shared/objects/errors.ts';
 import { resultKey, resultPrefix, sourceKey, type ObjectPrefix } from '../../../shared/objects/keys.ts';
 import type { ObjectStore } from '../../../shared/objects/object-store.ts';
+import { describeMultipart } from './multipart-contract.ts';
 import { expectFailure } from '../../support/expect-failure.ts';
 
 const LIMITS = { maxBytes: 1_000_000 };
@@ -32,6 +33,7 @@ export function describeObjectStore(name: string, start: () => Promise<StoreUnde
     describeReading(() => ({ store, folder }));
     describeWriting(() => ({ store, folder }));
     describeRemoving(() => ({ store, folder }));
+    describeMultipart(() => store);
   });
 }
 

@@ -8,6 +8,7 @@ const EXPIRES_AT_MS = 1_900_000_000_000;
 const key = fileLinkKey(openMasterKey(Buffer.alloc(32, 1).toString('base64')));
 const jobId = randomUUID();
 const upload: FileLink = { operation: 'upload', key: sourceKey(jobId), expiresAtMs: EXPIRES_AT_MS, maxBytes: 100 };
+const part: FileLink = { operation: 'part', key: sourceKey(jobId), uploadId: randomUUID(), partNumber: 2, sizeBytes: 50, expiresAtMs: EXPIRES_AT_MS };
 const download: FileLink = {
   operation: 'download',
   key: resultKey(jobId, 1),
@@ -18,7 +19,7 @@ const download: FileLink = {
 
 function requestOf(link: FileLink, changes: Partial<LinkRequest> = {}): LinkRequest {
   const [path = '', query = ''] = signLink(key, link).split('?');
-  return { method: link.operation === 'upload' ? 'PUT' : 'GET', path, query, nowMs: EXPIRES_AT_MS - 1, ...changes };
+  return { method: link.operation === 'download' ? 'GET' : 'PUT', path, query, nowMs: EXPIRES_AT_MS - 1, ...changes };
 }
 
 function withParameter(link: FileLink, name: string, value: string): LinkRequest {
@@ -30,11 +31,13 @@ function withParameter(link: FileLink, name: string, value: string): LinkRequest
 describe('a file link', () => {
   it('has the path of its key and nothing else that names the file', () => {
     expect(requestOf(upload).path).to.equal(`/files/source/${jobId}`);
+    expect(requestOf(part).path).to.equal(`/files/source/${jobId}/parts/2`);
     expect(requestOf(download).path).to.equal(`/files/result/${jobId}/1`);
   });
 
   it('gives back what was signed', () => {
     expect(verifyLink(key, requestOf(upload))).to.deep.equal(upload);
+    expect(verifyLink(key, requestOf(part))).to.deep.equal(part);
     expect(verifyLink(key, requestOf(download))).to.deep.equal(download);
     expect(verifyLink(key, requestOf(download, { method: 'HEAD' }))).to.deep.equal(download);
   });
@@ -62,6 +65,17 @@ describe('a file link', () => {
     ['a higher limit', withParameter(upload, 'max_bytes', '101')],
     ['another Content-Type', withParameter(download, 'content_type', 'text/html')],
     ['another disposition', withParameter(download, 'disposition', 'inline')],
+    ['a part under another number', requestOf(part, { path: `/files/source/${jobId}/parts/3` })],
+    ['another spelling of the part', requestOf(part, { path: `/files/source/${jobId}/parts/02` })],
+    ['a part number too long to be one', requestOf(part, { path: `/files/source/${jobId}/parts/100000` })],
+    ['a part of another job', requestOf(part, { path: `/files/source/${randomUUID()}/parts/2` })],
+    ['a part of a result', requestOf(part, { path: `/files/result/${jobId}/parts/2` })],
+    ['a GET of a part', requestOf(part, { method: 'GET' })],
+    ['another size of a part', withParameter(part, 'size_bytes', '51')],
+    ['a part of another upload', withParameter(part, 'upload', randomUUID())],
+    ['a later expiry of a part', withParameter(part, 'expires', String(EXPIRES_AT_MS + 1))],
+    ['a part link as single upload', requestOf(part, { path: `/files/source/${jobId}` })],
+    ['a single upload link as part', requestOf(upload, { path: `/files/source/${jobId}/parts/1` })],
     ['a further parameter', withParameter(download, 'x', 'y')],
     ['a parameter of the other kind of link', withParameter(download, 'max_bytes', '100')],
     ['a repeated parameter', requestOf(upload, { query: `${requestOf(upload).query}&max_bytes=100` })],
