@@ -8,6 +8,8 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 export const TERMINAL_STATUSES: ReadonlySet<JobStatus> = new Set(['finished', 'error', 'cancelled', 'expired']);
 
 type Source = EventData<'job.source_received'>;
+/** An upload in parts that is open, or that was completed. */
+type Multipart = EventData<'job.multipart_started'> & { readonly completed?: EventData<'job.multipart_completed'> };
 type Finish = EventData<'job.finished'>;
 
 /** A job that exists; `status` tells which of the optional parts are there. */
@@ -16,6 +18,9 @@ export type LiveJob = {
   readonly status: JobStatus;
   readonly created: EventData<'job.created'>;
   readonly source?: Source;
+  readonly multipart?: Multipart;
+  /** How many uploads in parts were started; tells apart the one that is open. */
+  readonly multipartStarts?: number;
   /** Attempt that owns the conversion while processing, or that ended it. */
   readonly attempt: number;
   /** Attempts that were handed back; the others that ended without a result are deaths. */
@@ -29,6 +34,14 @@ export type LiveJob = {
 /** What the events of one job say: nothing yet, a job, or that it was deleted (D36). */
 export type JobState = { readonly kind: 'none' } | LiveJob | { readonly kind: 'deleted' };
 
+/**
+ * True while a client has yet to upload the file, for which its time is limited. An upload in parts that was completed is
+ * whole: the job then waits for us alone.
+ */
+export function awaitsFile(job: LiveJob): boolean {
+  return job.status === 'waiting' && job.created.import === 'upload' && job.multipart?.completed === undefined;
+}
+
 export const initialJob: JobState = { kind: 'none' };
 
 /** Applies one event. Every time in the state stands in an event; no fold reads a clock (D87). */
@@ -38,6 +51,12 @@ export function evolveJob(state: JobState, event: JobEvent): JobState {
   if (event.type === 'job.deleted') return { kind: 'deleted' };
   if (state.kind !== 'live') return state;
   switch (event.type) {
+    case 'job.multipart_started':
+      return { ...state, multipart: event.data, multipartStarts: (state.multipartStarts ?? 0) + 1 };
+    case 'job.multipart_completed':
+      return state.multipart ? { ...state, multipart: { ...state.multipart, completed: event.data } } : state;
+    case 'job.multipart_aborted':
+      return withoutMultipart(state);
     case 'job.source_received':
       return { ...state, status: 'queued', source: event.data };
     case 'job.conversion_started':
@@ -55,6 +74,10 @@ export function evolveJob(state: JobState, event: JobEvent): JobState {
     default:
       return assertNever(event);
   }
+}
+
+function withoutMultipart({ multipart: _multipart, ...rest }: LiveJob): LiveJob {
+  return rest;
 }
 
 function assertNever(event: never): never {

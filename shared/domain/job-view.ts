@@ -1,6 +1,6 @@
 import type { EventData } from '../events/registry.ts';
 import { jobErrorMessage } from './job-error.ts';
-import { TERMINAL_STATUSES, type JobStatus, type LiveJob } from './job-state.ts';
+import { awaitsFile, TERMINAL_STATUSES, type JobStatus, type LiveJob } from './job-state.ts';
 
 /** What the client typed when it created the job; lies sealed in `job.created` (D88). */
 export type JobTyped = {
@@ -49,7 +49,7 @@ export type JobView = {
 /** When the job becomes expired by the clock alone: the result's time is over, or the upload window (D39). */
 export function turnsExpiredAt(job: LiveJob): string | undefined {
   if (job.status === 'finished') return job.finish?.expires_at;
-  return job.status === 'waiting' && job.created.import === 'upload' ? job.created.upload_deadline_at : undefined;
+  return awaitsFile(job) ? job.created.upload_deadline_at : undefined;
 }
 
 /** The job as it stands at `now`: a passed deadline counts although its event may still be on its way (D39). */

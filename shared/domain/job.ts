@@ -1,7 +1,8 @@
-import { DomainError } from '../errors/errors.ts';
 import type { EventData, JobEvent } from '../events/registry.ts';
 import type { Decider } from './decider.ts';
-import { evolveJob, initialJob, TERMINAL_STATUSES, type JobState, type LiveJob } from './job-state.ts';
+import { refuse } from './job-refusal.ts';
+import { awaitsFile, evolveJob, initialJob, TERMINAL_STATUSES, type JobState, type LiveJob } from './job-state.ts';
+import { abortMultipart, completeMultipart, startMultipart, type AssembledFile, type MultipartPlan } from './multipart.ts';
 import { chargeFor, type Usage } from './pricing.ts';
 
 /** How many attempts of a conversion may die; the last of these deaths ends the job (D95). */
@@ -12,6 +13,9 @@ const CONVERSION_ATTEMPTS_MAX = 100;
 /** What can be asked of a job. Times are ISO 8601 and come from the caller's clock. */
 export type JobCommand =
   | { readonly type: 'create'; readonly data: EventData<'job.created'> }
+  | { readonly type: 'start_multipart'; readonly plan: MultipartPlan }
+  | { readonly type: 'complete_multipart'; readonly file: AssembledFile }
+  | { readonly type: 'abort_multipart' }
   | { readonly type: 'receive_source'; readonly source: EventData<'job.source_received'> }
   | { readonly type: 'start_conversion'; readonly attempt: number; readonly engine: EventData<'job.conversion_started'>['engine']; readonly engine_version: string }
   | { readonly type: 'interrupt_conversion'; readonly attempt: number }
@@ -22,9 +26,6 @@ export type JobCommand =
   | { readonly type: 'delete' }
   | { readonly type: 'abandon' };
 
-/** Codes with which a job refuses a command. */
-export type JobRefusal = 'not_found' | 'already_exists' | 'already_terminal' | 'processing_cannot_be_cancelled' | 'processing_cannot_be_deleted' | 'not_waiting' | 'not_queued' | 'attempt_fenced' | 'not_due';
-
 /** The rules of §3: which command is allowed in which status, and what follows from it. */
 export const jobDecider: Decider<JobState, JobCommand, JobEvent> = {
   initialState: initialJob,
@@ -34,6 +35,12 @@ export const jobDecider: Decider<JobState, JobCommand, JobEvent> = {
     if (command.type === 'abandon') return abandon(state);
     if (state.kind !== 'live') throw refuse('not_found', 'There is no such job.');
     switch (command.type) {
+      case 'start_multipart':
+        return startMultipart(command.plan, state);
+      case 'complete_multipart':
+        return completeMultipart(command.file, state);
+      case 'abort_multipart':
+        return abortMultipart(state);
       case 'receive_source':
         return receiveSource(command.source, state);
       case 'start_conversion':
@@ -69,8 +76,11 @@ function abandon(state: JobState): JobEvent | null {
   return state.kind === 'none' ? { type: 'job.deleted', data: { held_credits_released: true } } : null;
 }
 
+/** Once an upload in parts was completed, that file is the source and no other (D46). */
 function receiveSource(source: EventData<'job.source_received'>, job: LiveJob): JobEvent {
   if (job.status !== 'waiting') throw refuse('not_waiting', `The job is ${job.status}; its file is fixed.`, job);
+  const completed = job.multipart?.completed;
+  if (completed && completed.etag !== source.etag) throw refuse('already_uploaded', 'Another file was uploaded in parts.', job);
   return { type: 'job.source_received', data: source };
 }
 
@@ -122,7 +132,7 @@ function cancel(job: LiveJob): JobEvent {
 
 /** `null` when the job's time was over before; `not_due` when a deadline came early, so that it is set anew. */
 function expire(now: string, job: LiveJob): JobEvent | null {
-  if (job.status === 'waiting' && job.created.import === 'upload') {
+  if (awaitsFile(job)) {
     if (now < job.created.upload_deadline_at) throw refuse('not_due', 'The upload window is still open.', job);
     return { type: 'job.expired', data: { reason: 'never_uploaded' } };
   }
@@ -141,10 +151,6 @@ function remove(job: LiveJob): JobEvent {
 
 function requireOwner(attempt: number, job: LiveJob): void {
   if (job.status !== 'processing' || job.attempt !== attempt) throw refuse('attempt_fenced', 'Another attempt owns the conversion.', job);
-}
-
-function refuse(code: JobRefusal, message: string, job?: LiveJob): DomainError<JobRefusal> {
-  return new DomainError(code, message, job ? { status: job.status } : {});
 }
 
 function assertNever(command: never): never {

@@ -45,6 +45,18 @@ export const jobCreatedV1 = z.object({
   typed: sealed,
 });
 
+/** Appended when a client begins to upload its file in parts; after it the parts can be sent, and the job stays `waiting` (§4.4). */
+export const jobMultipartStartedV1 = z.object({ size_bytes: sizeBytes.min(1), part_size: sizeBytes.min(1), parts_expected: z.int().min(1).max(10_000) });
+
+/**
+ * Appended when the parts were assembled into the source of the job. After it this is the file that will be converted;
+ * the job stays `waiting` until the file was looked at, however long that takes.
+ */
+export const jobMultipartCompletedV1 = z.object({ size_bytes: sizeBytes, etag });
+
+/** Appended when a client discards its unfinished upload in parts; after it another one may be started. */
+export const jobMultipartAbortedV1 = z.object({});
+
 /** Appended when the whole source lies in the object store and is what it claims to be; after it the job is `queued`. */
 export const jobSourceReceivedV1 = z.object({ size_bytes: sizeBytes, sha256, etag });
 

@@ -13,6 +13,9 @@ export type EventVersion = {
 /** Every event type and every version of it that was ever shipped, oldest first. Old versions are never removed. */
 export const EVENT_VERSIONS = {
   'job.created': [{ schema: job.jobCreatedV1 }],
+  'job.multipart_started': [{ schema: job.jobMultipartStartedV1 }],
+  'job.multipart_completed': [{ schema: job.jobMultipartCompletedV1 }],
+  'job.multipart_aborted': [{ schema: job.jobMultipartAbortedV1 }],
   'job.source_received': [{ schema: job.jobSourceReceivedV1 }],
   'job.conversion_started': [{ schema: job.jobConversionStartedV1 }],
   'job.conversion_interrupted': [{ schema: job.jobConversionInterruptedV1 }],

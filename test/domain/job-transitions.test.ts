@@ -5,14 +5,14 @@ import { jobDecider, type JobCommand } from '../../shared/domain/job.ts';
 import { TERMINAL_STATUSES, type JobState, type JobStatus } from '../../shared/domain/job-state.ts';
 import { DomainError } from '../../shared/errors/errors.ts';
 import type { JobEvent } from '../../shared/events/registry.ts';
-import { created, CREATED_AT, DAMAGED, FINISHED_EXPIRES_AT, RESULT, SOURCE, UPLOAD_DEADLINE_AT } from '../support/job-events.ts';
+import { ASSEMBLED, created, CREATED_AT, DAMAGED, FINISHED_EXPIRES_AT, PLAN, RESULT, SOURCE, UPLOAD_DEADLINE_AT } from '../support/job-events.ts';
 
 type Situation = JobStatus | 'none' | 'deleted';
 
-/** The table of §3, read as "from → to". A second attempt of a conversion stays in `processing` (D37). */
+/** The table of §3, read as "from → to". A second attempt of a conversion stays in `processing` (D37), an upload in parts in `waiting`. */
 const TRANSITIONS: Readonly<Record<Situation, readonly Situation[]>> = {
   none: ['waiting', 'deleted'],
-  waiting: ['queued', 'error', 'cancelled', 'expired', 'deleted'],
+  waiting: ['waiting', 'queued', 'error', 'cancelled', 'expired', 'deleted'],
   queued: ['processing', 'error', 'cancelled', 'deleted'],
   processing: ['processing', 'finished', 'error'],
   finished: ['expired', 'deleted'],
@@ -30,7 +30,10 @@ const command: fc.Arbitrary<JobCommand> = fc.oneof(
     type: 'create',
     data: created({ import: importBy, key_mode: keyMode, weight: credits, credits_estimated: credits }).data,
   })),
-  fc.constant<JobCommand>({ type: 'receive_source', source: SOURCE }),
+  fc.constantFrom(SOURCE.etag, ASSEMBLED.etag).map((etag): JobCommand => ({ type: 'receive_source', source: { ...SOURCE, etag } })),
+  fc.constant<JobCommand>({ type: 'start_multipart', plan: PLAN }),
+  fc.constantFrom(ASSEMBLED.etag, `${'f'.repeat(32)}-2`).map((etag): JobCommand => ({ type: 'complete_multipart', file: { ...ASSEMBLED, etag } })),
+  fc.constant<JobCommand>({ type: 'abort_multipart' }),
   attempt.map((number): JobCommand => ({ type: 'start_conversion', attempt: number, engine: 'image', engine_version: '1.2.3' })),
   fc.tuple(attempt, fc.integer({ min: 0, max: 10_000_000 })).map(([number, billable_ms]): JobCommand => ({ type: 'finish', attempt: number, result: RESULT, billable_ms, speed_factor: 1, expires_at: FINISHED_EXPIRES_AT })),
   attempt.map((number): JobCommand => ({ type: 'interrupt_conversion', attempt: number })),
@@ -76,6 +79,22 @@ describe('no sequence of commands', () => {
         expect(started).to.deep.equal(started.map((_, index) => index + 1));
         const finish = events.find((event) => event.type === 'job.finished');
         if (finish) expect(finish.data.attempt).to.equal(started.at(-1));
+      }),
+      RUNS,
+    );
+  });
+
+  it('takes another source than the upload in parts that was completed (D46)', () => {
+    fc.assert(
+      fc.property(commands, (sequence) => {
+        const events = run(sequence).map((step) => step.event);
+        const completed = events.filter((event) => event.type === 'job.multipart_completed');
+        expect(completed.length).to.be.at.most(1);
+        const source = events.find((event) => event.type === 'job.source_received');
+        if (source && completed[0]) expect(source.data.etag).to.equal(completed[0].data.etag);
+        if (completed[0]) expect(events.some((event) => event.type === 'job.expired' && event.data.reason === 'never_uploaded')).to.equal(false);
+        const open = events.reduce((count, event) => count + Number(event.type === 'job.multipart_started') - Number(event.type === 'job.multipart_aborted'), 0);
+        expect(open).to.be.within(0, 1);
       }),
       RUNS,
     );

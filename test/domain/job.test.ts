@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { fold } from '../../shared/domain/decider.ts';
-import { isExhausted, jobDecider, type JobCommand, type JobRefusal } from '../../shared/domain/job.ts';
+import type { JobRefusal } from '../../shared/domain/job-refusal.ts';
+import { isExhausted, jobDecider, type JobCommand } from '../../shared/domain/job.ts';
+import { partBytes, planMultipart } from '../../shared/domain/multipart.ts';
 import type { JobEvent } from '../../shared/events/registry.ts';
 import { specify } from '../support/decider-spec.ts';
 import {
-  cancelled, conversionInterrupted, conversionStarted, created, CREATED_AT, DAMAGED, deleted, expired, failed, finished, FINISHED_EXPIRES_AT, HISTORIES, RESULT, SOURCE,
+  ASSEMBLED, assembledReceived, cancelled, conversionInterrupted, conversionStarted, created, CREATED_AT, DAMAGED, deleted, expired, failed, finished, FINISHED_EXPIRES_AT, HISTORIES, multipartAborted, multipartCompleted, multipartStarted, PLAN, RESULT, SOURCE,
   sourceReceived, UPLOAD_DEADLINE_AT, type History,
 } from '../support/job-events.ts';
 
@@ -15,6 +17,9 @@ const LATE = '2026-02-01T00:00:00.000Z';
 
 const COMMANDS = {
   create: { type: 'create', data: created().data },
+  'start parts': { type: 'start_multipart', plan: PLAN },
+  'complete parts': { type: 'complete_multipart', file: ASSEMBLED },
+  'discard parts': { type: 'abort_multipart' },
   'receive the source': { type: 'receive_source', source: SOURCE },
   'start attempt 1': { type: 'start_conversion', attempt: 1, engine: 'image', engine_version: '1.2.3' },
   'start attempt 2': { type: 'start_conversion', attempt: 2, engine: 'image', engine_version: '1.2.3' },
@@ -41,6 +46,9 @@ type Expected = JobEvent | null | JobRefusal;
 /** What every job refuses that has no result to come and no file to wait for. */
 const OVER: Readonly<Record<Exclude<CommandName, 'delete' | 'expire at last' | 'expire at once'>, JobRefusal | null>> = {
   create: 'already_exists',
+  'start parts': 'already_terminal',
+  'complete parts': 'multipart_not_started',
+  'discard parts': 'multipart_not_started',
   'receive the source': 'not_waiting',
   'start attempt 1': 'not_queued',
   'start attempt 2': 'not_queued',
@@ -60,6 +68,7 @@ const ENDED: Readonly<Record<CommandName, Expected>> = { ...OVER, 'expire at las
 
 const WAITING: Readonly<Record<CommandName, Expected>> = {
   ...OVER,
+  'start parts': multipartStarted,
   'receive the source': sourceReceived,
   'fail before any attempt': failed(),
   cancel: cancelled,
@@ -68,8 +77,22 @@ const WAITING: Readonly<Record<CommandName, Expected>> = {
   delete: deleted(true),
 };
 
+const QUEUED: Readonly<Record<CommandName, Expected>> = {
+  ...OVER,
+  'start parts': 'not_waiting',
+  'start attempt 1': conversionStarted(1),
+  'start attempt 2': 'attempt_fenced',
+  'start attempt 3': 'attempt_fenced',
+  'fail before any attempt': failed(),
+  cancel: cancelled,
+  'expire at last': null,
+  'expire at once': null,
+  delete: deleted(true),
+};
+
 const PROCESSING: Readonly<Record<CommandName, Expected>> = {
   ...OVER,
+  'start parts': 'not_waiting',
   'start attempt 1': 'attempt_fenced',
   'start attempt 2': conversionStarted(2),
   'start attempt 3': 'attempt_fenced',
@@ -85,18 +108,20 @@ const PROCESSING: Readonly<Record<CommandName, Expected>> = {
 const TABLE: Readonly<Record<History, Readonly<Record<CommandName, Expected>>>> = {
   nothing: { ...everything('not_found'), create: created(), abandon: deleted(true) },
   waiting: WAITING,
-  'waiting for a URL': { ...WAITING, 'expire at last': null, 'expire at once': null },
-  queued: {
-    ...OVER,
-    'start attempt 1': conversionStarted(1),
-    'start attempt 2': 'attempt_fenced',
-    'start attempt 3': 'attempt_fenced',
-    'fail before any attempt': failed(),
-    cancel: cancelled,
+  'waiting for parts': { ...WAITING, 'start parts': null, 'complete parts': multipartCompleted, 'discard parts': multipartAborted },
+  'waiting after its parts were assembled': {
+    ...WAITING,
+    'start parts': null,
+    'complete parts': null,
+    'discard parts': 'already_uploaded',
+    'receive the source': 'already_uploaded',
     'expire at last': null,
     'expire at once': null,
-    delete: deleted(true),
   },
+  'waiting after its parts were discarded': WAITING,
+  'waiting for a URL': { ...WAITING, 'start parts': 'not_an_upload', 'expire at last': null, 'expire at once': null },
+  queued: QUEUED,
+  'queued with a file of parts': { ...QUEUED, 'complete parts': null, 'discard parts': 'not_waiting' },
   processing: PROCESSING,
   'processing in a second attempt': {
     ...PROCESSING,
@@ -113,6 +138,8 @@ const TABLE: Readonly<Record<History, Readonly<Record<CommandName, Expected>>>> 
   finished: { ...ENDED, 'expire at last': expired('result_ttl'), 'expire at once': 'not_due' },
   'failed before the conversion': ENDED,
   'failed in the conversion': ENDED,
+  'failed after its parts were assembled': { ...ENDED, 'complete parts': null, 'discard parts': 'already_terminal' },
+  'cancelled while parts were missing': { ...ENDED, 'complete parts': 'already_terminal', 'discard parts': 'already_terminal' },
   cancelled: ENDED,
   'expired without a file': ENDED,
   'expired after its result': ENDED,
@@ -131,6 +158,41 @@ describe('the life of a job, every command in every situation (§3)', () => {
       });
     }
   }
+});
+
+describe('a file that is uploaded in parts', () => {
+  it('is the source as soon as it is assembled, and no other file is (D46)', () => {
+    given(HISTORIES['waiting after its parts were assembled']).when({ type: 'receive_source', source: { ...SOURCE, etag: ASSEMBLED.etag } }).thenDecides(assembledReceived);
+    given(HISTORIES['waiting for parts']).when(COMMANDS['receive the source']).thenDecides(sourceReceived);
+  });
+
+  it('is completed once, with the parts it was completed with (D45)', () => {
+    const other = { type: 'complete_multipart', file: { ...ASSEMBLED, etag: `${'f'.repeat(32)}-2` } } as const;
+    given(HISTORIES['waiting after its parts were assembled']).when(other).thenRefused('already_uploaded', { status: 'waiting' });
+    given(HISTORIES['queued with a file of parts']).when(other).thenRefused('already_uploaded', { status: 'queued' });
+  });
+
+  it('may be started, discarded and started again; each start has a number of its own (§4.4)', () => {
+    const events = [created(), multipartStarted, multipartAborted, multipartStarted];
+    given(events.slice(0, 3)).when(COMMANDS['start parts']).thenDecides(multipartStarted);
+    const state = fold(jobDecider, events);
+    expect(state).to.include({ multipartStarts: 2 }).and.to.deep.include({ multipart: PLAN });
+    expect(fold(jobDecider, events.slice(0, 3))).to.not.have.property('multipart');
+  });
+
+  it('names the status in every refusal (D43)', () => {
+    given(HISTORIES.queued).when(COMMANDS['start parts']).thenRefused('not_waiting', { status: 'queued' });
+    given(HISTORIES['cancelled while parts were missing']).when(COMMANDS['complete parts']).thenRefused('already_terminal', { status: 'cancelled' });
+  });
+
+  it('is cut into equal parts and a last one with the rest (§2.5, D42)', () => {
+    expect(planMultipart(1)).to.deep.equal({ size_bytes: 1, part_size: 26_214_400, parts_expected: 1 });
+    expect(planMultipart(26_214_400)).to.include({ parts_expected: 1 });
+    const plan = planMultipart(1_073_741_824);
+    expect(plan.parts_expected).to.equal(41);
+    expect([1, 40, 41].map((number) => partBytes(plan, number))).to.deep.equal([26_214_400, 26_214_400, 25_165_824]);
+    expect(partBytes(planMultipart(26_214_400), 1)).to.equal(26_214_400);
+  });
 });
 
 describe('what a job decides besides its status', () => {
@@ -195,7 +257,7 @@ function finish(attempt: number): Extract<JobCommand, { type: 'finish' }> {
 
 function everything(expected: Expected): Record<CommandName, Expected> {
   return {
-    create: expected, 'receive the source': expected, 'start attempt 1': expected, 'start attempt 2': expected, 'start attempt 3': expected,
+    create: expected, 'start parts': expected, 'complete parts': expected, 'discard parts': expected, 'receive the source': expected, 'start attempt 1': expected, 'start attempt 2': expected, 'start attempt 3': expected,
     'hand back attempt 1': expected, 'hand back attempt 2': expected, 'finish attempt 1': expected, 'finish attempt 2': expected, 'fail attempt 1': expected, 'fail attempt 2': expected,
     'fail before any attempt': expected, cancel: expected, 'expire at last': expected, 'expire at once': expected, delete: expected, abandon: expected,
   };

@@ -38,6 +38,15 @@ export function created(data: Partial<EventData<'job.created'>> = {}): DomainEve
 
 export const sourceReceived: JobEvent = { type: 'job.source_received', data: SOURCE };
 
+/** A file of two parts of 500 bytes. */
+export const PLAN: EventData<'job.multipart_started'> = { size_bytes: 1000, part_size: 500, parts_expected: 2 };
+export const ASSEMBLED: EventData<'job.multipart_completed'> = { size_bytes: 1000, etag: `${'e'.repeat(32)}-2` };
+export const multipartStarted: JobEvent = { type: 'job.multipart_started', data: PLAN };
+export const multipartCompleted: JobEvent = { type: 'job.multipart_completed', data: ASSEMBLED };
+export const multipartAborted: JobEvent = { type: 'job.multipart_aborted', data: {} };
+/** The same source, received from an upload in parts. */
+export const assembledReceived: JobEvent = { type: 'job.source_received', data: { ...SOURCE, etag: ASSEMBLED.etag } };
+
 export function conversionStarted(attempt = 1): DomainEventOf<'job.conversion_started'> {
   return { type: 'job.conversion_started', data: { attempt, engine: 'image', engine_version: '1.2.3' } };
 }
@@ -69,14 +78,20 @@ export function deleted(held_credits_released: boolean): JobEvent {
 export const HISTORIES = {
   nothing: [],
   waiting: [created()],
+  'waiting for parts': [created(), multipartStarted],
+  'waiting after its parts were assembled': [created(), multipartStarted, multipartCompleted],
+  'waiting after its parts were discarded': [created(), multipartStarted, multipartAborted],
   'waiting for a URL': [created({ import: 'url' })],
   queued: [created(), sourceReceived],
+  'queued with a file of parts': [created(), multipartStarted, multipartCompleted, assembledReceived],
   processing: [created(), sourceReceived, conversionStarted()],
   'processing in a second attempt': [created(), sourceReceived, conversionStarted(), conversionStarted(2)],
   'processing by nobody': [created(), sourceReceived, conversionStarted(), conversionInterrupted()],
   finished: [created(), sourceReceived, conversionStarted(), finished()],
   'failed before the conversion': [created(), failed()],
   'failed in the conversion': [created(), sourceReceived, conversionStarted(), failed({ attempt: 1 })],
+  'failed after its parts were assembled': [created(), multipartStarted, multipartCompleted, failed()],
+  'cancelled while parts were missing': [created(), multipartStarted, cancelled],
   cancelled: [created(), cancelled],
   'expired without a file': [created(), expired('never_uploaded')],
   'expired after its result': [created(), sourceReceived, conversionStarted(), finished(), expired('result_ttl')],

@@ -50,6 +50,12 @@ function jobCommandOf(event: JobEvent, time: string): JobCommand {
   switch (event.type) {
     case 'job.created':
       return { type: 'create', data: event.data };
+    case 'job.multipart_started':
+      return { type: 'start_multipart', plan: event.data };
+    case 'job.multipart_completed':
+      return { type: 'complete_multipart', file: event.data };
+    case 'job.multipart_aborted':
+      return { type: 'abort_multipart' };
     case 'job.source_received':
       return { type: 'receive_source', source: event.data };
     case 'job.conversion_started':
