@@ -70,7 +70,19 @@ export const createJobBody = z
     tasks: z.record(z.string(), taskDefinition).describe('Exactly three tasks under names of your choice: one import, one `convert`, one `export/url`. Each but the first names the one before it in `input`.'),
     tag: shortText.optional().describe('Text of your choice, by which `GET /jobs` can be filtered.'),
   })
-  .meta({ id: 'CreateJobRequest' });
+  .meta({
+    id: 'CreateJobRequest',
+    examples: [
+      {
+        tasks: {
+          'my-file': { operation: 'import/upload' },
+          'my-conversion': { operation: 'convert', input: 'my-file', input_format: 'jpg', output_format: 'webp', options: { quality: 80 } },
+          'my-result': { operation: 'export/url', input: 'my-conversion' },
+        },
+        tag: 'invoice-2041',
+      },
+    ],
+  });
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

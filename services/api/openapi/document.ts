@@ -3,11 +3,13 @@ import { z } from 'zod';
 import type { ErrorCode } from '../errors/api-error.ts';
 import type { Access, Route } from '../routes/route.ts';
 import type { SuccessDescription } from './operation.ts';
-import { errorShape } from './schemas.ts';
+import { errorShapeOf } from './error-shapes.ts';
 
 /** Version of this description; the API's own version is in its path (§9). */
 const VERSION = '1.0.0';
 const BASE_PATH = '/v1';
+/** Name of the API, as its description and its reference show it. */
+export const API_TITLE = 'File Conversion Service';
 
 /** The OpenAPI 3.1 document, as JSON. */
 export type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;
@@ -29,7 +31,7 @@ export function describeApi(routes: readonly Route[], publicUrl: string): OpenAp
   for (const route of routes) registry.registerPath(describeRoute(route, publicUrl, security));
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
-    info: { title: 'File Conversion Service', version: VERSION, description: INTRODUCTION },
+    info: { title: API_TITLE, version: VERSION, description: INTRODUCTION, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: publicUrl + BASE_PATH }],
   });
   return document;
@@ -82,7 +84,7 @@ function describeErrors(errors: Readonly<Record<number, readonly ErrorCode[]>>):
   return mapValues(errors, (codes, status) => ({
     description: codes.map((code) => `\`${code}\``).join(', '),
     headers: headersOf(ERROR_HEADERS[status] ?? {}),
-    content: contentOf(errorShape),
+    content: contentOf(errorShapeOf(codes)),
   }));
 }
 
@@ -99,7 +101,8 @@ function headersOf(headers: Readonly<Record<string, string>>) {
 
 /** Errors that every route of an access rule can answer, and its own. */
 function errorsOf(access: Access, own: Readonly<Record<number, readonly ErrorCode[]>>): Readonly<Record<number, readonly ErrorCode[]>> {
-  const byAccess: Record<number, readonly ErrorCode[]> = { 500: ['internal'], 503: ['internal'] };
+  // 400 also without a body or a query: what cannot be read as HTTP (D51).
+  const byAccess: Record<number, readonly ErrorCode[]> = { 400: ['validation_failed'], 500: ['internal'], 503: ['internal'] };
   if (access !== 'public' && access !== 'link') byAccess[401] = ['unauthorized'];
   if (access !== 'public' && access !== 'link' && access !== 'any_key') byAccess[403] = ['forbidden_scope'];
   return { ...byAccess, ...own };

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { JOB_STATUSES } from '../../../shared/domain/job-state.ts';
 import { jobErrorCode } from '../../../shared/events/job.ts';
 import { keyMode, scope } from '../../../shared/events/fields.ts';
-import { ERROR_STATUSES, type ErrorCode } from '../errors/api-error.ts';
 
 /** Shapes of answers. They describe and are checked against in tests; clients must tolerate unknown fields (§9). */
 
@@ -35,6 +34,33 @@ const jobFailure = z
   .object({ code: jobErrorCode, message: z.string().describe('For people; it may change.'), details: z.record(z.string(), z.unknown()).optional() })
   .meta({ id: 'JobError', description: 'Why a job failed. `details.reason` and `details.cause` say more. A failed job is never charged.' });
 
+/** A job that has finished; the links are shortened. */
+const JOB_EXAMPLE = {
+  id: '0190a6c1-7d4b-7c6e-9b1f-2f1de5a0c7d3',
+  status: 'finished',
+  mode: 'single',
+  tag: 'invoice-2041',
+  testMode: false,
+  test_mode: false,
+  credits_estimated: 1,
+  credits_used: 1,
+  tasks: [
+    { name: 'my-file', operation: 'import/upload', status: 'finished', credits: 0 },
+    { name: 'my-conversion', operation: 'convert', status: 'finished', credits: 1 },
+    {
+      name: 'my-result',
+      operation: 'export/url',
+      status: 'finished',
+      credits: 0,
+      result: { url: 'https://files.example.com/result/0190a6c1?signature=3fd2', urlExpiresAt: '2026-11-22T09:30:05.120Z' },
+    },
+  ],
+  createdAt: '2026-11-21T09:30:00.000Z',
+  created_at: '2026-11-21T09:30:00.000Z',
+  expires_at: '2026-11-22T09:30:05.120Z',
+  api_key_id: '0190a6c0-3b2f-7a51-b0c4-9be10d6a4f18',
+};
+
 export const jobShape = z
   .object({
     id: uuid('Job identifier.'),
@@ -52,7 +78,7 @@ export const jobShape = z
     api_key_id: uuid('Key that created the job.'),
     error: jobFailure.optional().describe('Present when the status is `error`.'),
   })
-  .meta({ id: 'Job' });
+  .meta({ id: 'Job', examples: [JOB_EXAMPLE] });
 
 export const jobListShape = z
   .object({ data: z.array(jobShape), page: z.int().min(1), per_page: z.int().min(1).max(100), total: z.int().min(0).describe('Jobs on all pages.') })
@@ -65,7 +91,10 @@ export const callerShape = z
     scopes: z.array(scope),
     credits: z.object({ balance: z.int().describe('Credits that can be spent now: granted, less charged, less held.') }),
   })
-  .meta({ id: 'Caller' });
+  .meta({
+    id: 'Caller',
+    examples: [{ organization_id: '0190a6c0-11aa-7c3e-8d00-5b1f0a9c7e21', mode: 'live', scopes: ['job.read', 'job.write'], credits: { balance: 996 } }],
+  });
 
 export const operationsShape = z
   .object({
@@ -77,7 +106,7 @@ export const operationsShape = z
           credits_estimated: z.int().min(1).describe('Credits held for such a job; it is never charged above it.'),
           weight: z.int().min(1).describe('Factor of the price of a conversion-minute: 4 from PDF to an office format, 2 from video to video and for iWork, else 1; the highest counts.'),
         })
-        .meta({ id: 'Operation' }),
+        .meta({ id: 'Operation', examples: [{ input_format: 'jpg', output_format: 'webp', credits_estimated: 1, weight: 1 }] }),
     ),
     options: z.record(z.string(), z.record(z.string(), z.unknown())).describe('JSON Schema of the `options` of a convert task, by `output_format`.'),
   })
@@ -88,14 +117,3 @@ export const healthShape = z.object({ status: z.literal('ok') }).meta({ id: 'Hea
 export const readinessShape = z
   .object({ status: z.enum(['ready', 'not_ready']), dependencies: z.record(z.string(), z.enum(['ok', 'away'])).describe('State of each dependency, by name.') })
   .meta({ id: 'Readiness' });
-
-export const errorShape = z
-  .object({
-    error: z.object({
-      code: z.enum(Object.keys(ERROR_STATUSES) as [ErrorCode, ...ErrorCode[]]).describe('Stable.'),
-      message: z.string().describe('For people; it may change.'),
-      details: z.record(z.string(), z.unknown()).optional().describe('Only when it adds something. `issues[]` names each problem of a request by `path` and `message`; `reason` tells cases of one code apart.'),
-      request_id: z.uuid().describe('The same as in `X-Request-Id`.'),
-    }),
-  })
-  .meta({ id: 'Error' });

@@ -5,6 +5,7 @@ import { healthRoutes } from './health.ts';
 import { jobRoutes } from './jobs.ts';
 import { callerRoutes } from './me.ts';
 import { publicRoutes } from './public.ts';
+import { referenceRoutes } from './reference.ts';
 import type { Route } from './route.ts';
 
 /** Every endpoint there is; requests are matched against it, and `/openapi.json` is made from it. */
@@ -13,6 +14,7 @@ export function makeRoutes(deps: Dependencies): readonly Route[] {
     ...jobRoutes(deps),
     ...callerRoutes(deps),
     ...publicRoutes(() => describeApi(routes, deps.config.publicUrl)),
+    ...referenceRoutes(),
     ...fileRoutes(deps),
     ...healthRoutes(deps),
   ];

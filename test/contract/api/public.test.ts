@@ -47,7 +47,7 @@ describe('What anybody may read', function () {
     expect(body.servers).to.deep.equal([{ url: `${service.baseUrl}/v1` }]);
     const operations = Object.entries(body.paths).flatMap(([path, methods]) => Object.keys(methods).filter((name) => name !== 'servers').map((method) => `${method} ${path}`));
     expect(operations).to.have.members([
-      'post /jobs', 'get /jobs', 'get /jobs/{job_id}', 'delete /jobs/{job_id}', 'post /jobs/{job_id}/cancel', 'get /me', 'get /operations', 'get /openapi.json',
+      'post /jobs', 'get /jobs', 'get /jobs/{job_id}', 'delete /jobs/{job_id}', 'post /jobs/{job_id}/cancel', 'get /me', 'get /operations', 'get /openapi.json', 'get /reference', 'get /reference/{file}',
       'put /files/source/{job_id}', 'get /files/result/{job_id}/{attempt}', 'get /healthz', 'get /readyz',
     ]);
     expect(Object.keys(body.components.schemas)).to.include.members(['Job', 'Task', 'Error', 'JobStatus', 'CreateJobRequest', 'TaskDefinition']);

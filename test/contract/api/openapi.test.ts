@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runProgram } from '../../support/run-program.ts';
+import { sharedService } from '../../support/service.ts';
+
+type Problem = { readonly ruleId: string; readonly message: string; readonly location: readonly { readonly pointer?: string }[] };
+
+describe('The OpenAPI document (§4.1 GET /openapi.json, §9.6)', function () {
+  this.timeout(120_000);
+  let folder: string;
+  let problems: readonly Problem[];
+
+  before(async () => {
+    const service = await sharedService();
+    folder = await mkdtemp(join(tmpdir(), 'test-openapi-'));
+    const file = join(folder, 'openapi.json');
+    await writeFile(file, Buffer.from(await (await fetch(`${service.baseUrl}/v1/openapi.json`)).arrayBuffer()));
+    const environment = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+    const linted = await runProgram('node_modules/.bin/redocly', ['lint', '--format=json', '--extends=recommended', '--max-problems=1000', file], { environment });
+    problems = (JSON.parse(linted.stdout) as { problems: Problem[] }).problems;
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  it('keeps every recommended rule of an independent linter, its examples among them', () => {
+    expect(problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} at ${location[0]?.pointer ?? ''}`)).to.deep.equal([]);
+  });
+});
