@@ -11,7 +11,7 @@ export function demoFilePath(dataFolder: string): string {
 export function composeWelcome(dataFolder: string, publicUrl: string, isFirstStart: boolean): string {
   const demoFile = demoFilePath(dataFolder);
   const demo = readDemo(demoFile);
-  const lines = ['', `Running at ${publicUrl}/v1`];
+  const lines = ['', `Running at ${publicUrl}/v1`, `Reference  ${publicUrl}/reference`];
   if (demo === undefined) return [...lines, ''].join('\n');
   if (isFirstStart) lines.push(`Live key  ${demo.live_key}`, `Test key  ${demo.test_key}`);
   return [...lines, `Keys are kept in ${demoFile}`, '', 'Convert a photograph:', '', ...composeExample(demoFile, publicUrl), ''].join('\n');
