@@ -26,6 +26,8 @@ export const CONSUMERS: readonly ConsumerDefinition[] = [
   worker(timers, 'importer-deadlines', 'importer', 'Acts when a deadline of a job is due', (['upload_window', 'result_ttl', 'upload_check', 'clean_up'] as const).map(dueFilter)),
   worker(jobs, 'importer-clean', 'importer', 'Removes what an ended job leaves behind', JOB_ENDS.map(typeFilter)),
   worker(jobs, 'converter-images', 'converter', 'Converts images', [typeFilter('job.source_received')]),
+  worker(jobs, 'converter-simulated', 'converter', 'Simulates the conversions of test jobs', [typeFilter('job.source_received')]),
+  worker(timers, 'converter-simulated-end', 'converter', 'Ends simulated conversions that were to take a while', [dueFilter('simulation_end')]),
   worker(jobs, 'ledger-settle', 'ledger', 'Charges or releases the hold of an ended job', JOB_ENDS.map(typeFilter)),
   worker(timers, 'ledger-orphans', 'ledger', 'Releases holds whose job was never created', [dueFilter('orphaned_hold')]),
 ];

@@ -13,6 +13,7 @@ import { createJetStreamStore } from '../../shared/store/jetstream.ts';
 import type { ReadyEngine } from './context.ts';
 import { createImageEngine } from './engines/image/engine.ts';
 import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
+import { startSimulation } from './simulated/simulation.ts';
 import { convertJob } from './worker.ts';
 
 /** A result larger than this many times the largest input is a mistake or an attack. */
@@ -50,6 +51,7 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
   };
   const worker = await startWorker(nc, { stream: 'JOBS', durable: 'converter-images', slots: config.CONVERTER_SLOTS, handle: (message, signal) => convertJob(context, message, signal) }, logger);
   cleanup.add('worker', () => worker.stop());
+  await startSimulation({ ...context, nc }, cleanup);
 }
 
 /** Probes every engine; one that does not work is left out and named in the log. */

@@ -45,6 +45,8 @@ async function claimAndConvert(context: ConverterContext, cause: StoredEvent, si
   const { aggregate } = cause;
   const { state } = await loadState(context.store, jobDecider, aggregate);
   if (state.kind !== 'live' || (state.status !== 'queued' && state.status !== 'processing')) return DONE;
+  // Simulated by a worker of their own, so that they never take the place of a conversion (§5.3).
+  if (state.created.key_mode === 'test') return DONE;
   if (isExhausted(state)) {
     await end(context, cause, state.attempt, { code: 'internal', reason: 'system_error', cause: 'worker_died' });
     return DONE;

@@ -31,8 +31,9 @@ export async function meetDeadline(context: ImporterContext, observer: Observer,
     case 'clean_up':
       await cleanJob(context, jobId);
       return DONE;
+    case 'simulation_end':
     case 'orphaned_hold':
-      throw new Defect('a timer of the ledger came to the importer');
+      throw new Defect('a timer of another service came to the importer');
     default:
       return kind satisfies never;
   }

@@ -3,6 +3,7 @@ import { jobDecider, type JobCommand } from '../../shared/domain/job.ts';
 import { jobAt } from '../../shared/domain/job-view.ts';
 import { DomainError } from '../../shared/errors/errors.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
+import type { EventData } from '../../shared/events/registry.ts';
 import { originFrom } from '../../shared/events/origin.ts';
 import { deriveId } from '../../shared/ids/ids.ts';
 import type { Observation } from '../../shared/importer-client/messages.ts';
@@ -10,6 +11,7 @@ import { ObjectChangedError, ObjectNotFoundError } from '../../shared/objects/er
 import { handle, loadState } from '../../shared/store/handle.ts';
 import type { ImporterContext } from './context.ts';
 import { inspectSource, type Inspection } from './inspect.ts';
+import { rehearsedImportError } from './rehearsal.ts';
 
 /**
  * Looks for the file of a job that waits for its upload (D32). A whole file that is what it claims to be is bound by
@@ -22,15 +24,18 @@ export async function observeSource(context: ImporterContext, jobId: string): Pr
   if (state.kind !== 'live' || !cause || state.created.import !== 'upload') return 'not_waiting';
   // By the clock, too: a file that comes after the window must not bring an expired job back (D39, D40).
   if (jobAt(state, isoTime(context.clock.nowMs())).status !== 'waiting') return 'not_waiting';
-  const inspection = await inspect(context, jobId, state.created.input_format);
+  const inspection = await inspect(context, jobId, state.created);
   if (inspection.kind === 'absent') return 'absent';
   return await tellLog(context, cause, inspection);
 }
 
 /** A file that is removed or replaced while it is read is no whole file yet; whoever asked looks again. */
-async function inspect(context: ImporterContext, jobId: string, inputFormat: string): Promise<Inspection> {
+async function inspect(context: ImporterContext, jobId: string, created: EventData<'job.created'>): Promise<Inspection> {
+  const maxBytes = context.singleUploadBytesMax;
   try {
-    return await inspectSource(context.objects, jobId, { inputFormat, maxBytes: context.singleUploadBytesMax });
+    const inspection = await inspectSource(context.objects, jobId, { maxBytes, ...(created.key_mode === 'test' ? {} : { inputFormat: created.input_format }) });
+    const rehearsed = await rehearsedImportError(context, jobId, created, maxBytes);
+    return inspection.kind === 'good' && rehearsed ? { kind: 'bad', error: rehearsed } : inspection;
   } catch (error) {
     if (error instanceof ObjectNotFoundError || error instanceof ObjectChangedError) return { kind: 'absent' };
     throw error;

@@ -60,8 +60,8 @@ export const jobMultipartAbortedV1 = z.object({});
 /** Appended when the whole source lies in the object store and is what it claims to be; after it the job is `queued`. */
 export const jobSourceReceivedV1 = z.object({ size_bytes: sizeBytes, sha256, etag });
 
-/** Appended by the worker that claims the job; after it the job is `processing` and other attempts are fenced. */
-export const jobConversionStartedV1 = z.object({ attempt, engine: z.enum(['image']), engine_version: engineVersion });
+/** Appended by the worker that claims the job; after it the job is `processing` and other attempts are fenced. A test job is claimed by the simulation (§5.3). */
+export const jobConversionStartedV1 = z.object({ attempt, engine: z.enum(['image', 'simulated']), engine_version: engineVersion });
 
 /**
  * Appended by a worker that is told to stop in the middle of a conversion and hands the job back; it stays `processing`

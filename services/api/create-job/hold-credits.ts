@@ -23,14 +23,17 @@ export async function holdCredits(deps: Dependencies, caller: KeyContext, jobId:
     return answer.create_before;
   }
   switch (answer.code) {
-    case 'insufficient_credits': {
-      const { credits_required, credits_available } = answer;
-      const details = { credits_required, credits_available, pricing_url: deps.config.pricingUrl };
-      throw ApiError.of(402, 'insufficient_credits', `The job needs ${credits_required} credits and ${credits_available} are available. Nothing was created.`, details);
-    }
+    case 'insufficient_credits':
+      throw insufficientCredits(deps, answer.credits_required, answer.credits_available);
     case 'already_settled':
       throw new Defect('the hold of a job that is only now being created has ended already');
     default:
       return answer satisfies never;
   }
+}
+
+/** 402: the balance cannot cover the job, and nothing was created (§7). */
+export function insufficientCredits(deps: Pick<Dependencies, 'config'>, credits_required: number, credits_available: number): ApiError {
+  const details = { credits_required, credits_available, pricing_url: deps.config.pricingUrl };
+  return ApiError.of(402, 'insufficient_credits', `The job needs ${credits_required} credits and ${credits_available} are available. Nothing was created.`, details);
 }

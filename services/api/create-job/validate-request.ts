@@ -1,32 +1,51 @@
+import type { KeyContext } from '../../../shared/accounts/accounts-copy.ts';
 import { findPair, normalizeFormat, type Pair } from '../../../shared/domain/formats.ts';
+import { NO_TRIGGERS, parseTestTriggers, type TestTriggers } from '../../../shared/domain/test-triggers.ts';
 import type { JsonObject } from '../body/read-body.ts';
 import { ApiError, type Issue } from '../errors/api-error.ts';
 import { createJobBody } from './request-schema.ts';
 import { validateTasks, type JobRequest } from './validate-tasks.ts';
 
-/** A create request that can be carried out. */
-export type AcceptedRequest = { readonly request: JobRequest; readonly pair: Pair; readonly tag?: string };
+/** A create request that can be carried out. `triggers` do nothing unless a test key sent them (D65). */
+export type AcceptedRequest = { readonly request: JobRequest; readonly pair: Pair; readonly tag?: string; readonly triggers: TestTriggers };
 
 /**
- * Checks the body of POST /jobs: first everything of §2.3 at once, then whether the pair is supported (D1). Throws
- * `ApiError` with `validation_failed` or `unsupported_conversion`.
+ * Checks the body of POST /jobs: first everything of §2.3 at once, and what a test key asks for by its tag (D65); then
+ * whether the pair is supported (D1). Throws `ApiError` with `validation_failed` or `unsupported_conversion`.
  */
-export function validateRequest(body: JsonObject): AcceptedRequest {
+export function validateRequest(body: JsonObject, keyMode: KeyContext['key_mode']): AcceptedRequest {
   const issues: Issue[] = [];
   const validated = validateTasks(body['tasks']);
   if ('issues' in validated) issues.push(...validated.issues);
   const tag = createJobBody.shape.tag.safeParse(body['tag']);
   if (!tag.success) issues.push(...tag.error.issues.map(({ message }) => ({ path: 'tag', message })));
-  if ('issues' in validated || !tag.success) {
+  const triggers = readTriggers(keyMode === 'test' ? tag.data : undefined, 'request' in validated ? validated.request.importKind : undefined, issues);
+  if ('issues' in validated || !tag.success || issues.length > 0) {
     throw ApiError.issues(issues, 'field' in validated && validated.field !== undefined ? { field: validated.field } : {});
   }
   const { request } = validated;
-  return { request, pair: requirePair(request), ...(tag.data === undefined ? {} : { tag: tag.data }) };
+  return { request, pair: requirePair(request), ...(tag.data === undefined ? {} : { tag: tag.data }), triggers };
+}
+
+function readTriggers(tag: string | undefined, importKind: JobRequest['importKind'] | undefined, issues: Issue[]): TestTriggers {
+  const parsed = parseTestTriggers(tag);
+  if ('problem' in parsed) {
+    issues.push({ path: 'tag', message: parsed.problem });
+    return NO_TRIGGERS;
+  }
+  // A file that is uploaded is not fetched, so no such job could ever fail so.
+  if (parsed.triggers.importError?.code === 'url_import_failed' && importKind === 'upload') issues.push({ path: 'tag', message: 'test:fail=url_import_failed needs an import/url task' });
+  return parsed.triggers;
 }
 
 function requirePair({ inputFormat, outputFormat }: JobRequest): Pair {
   const [input, output] = [normalizeFormat(inputFormat), normalizeFormat(outputFormat)];
   const pair = input && output ? findPair(input, output) : undefined;
   if (pair) return pair;
-  throw ApiError.of(400, 'unsupported_conversion', 'This conversion is not supported. GET /v1/operations lists those that are.', { input_format: inputFormat, output_format: outputFormat });
+  throw unsupportedConversion(inputFormat, outputFormat);
+}
+
+/** 400: no engine converts the one format to the other (§2.3, D22). */
+export function unsupportedConversion(input_format: string, output_format: string): ApiError {
+  return ApiError.of(400, 'unsupported_conversion', 'This conversion is not supported. GET /v1/operations lists those that are.', { input_format, output_format });
 }

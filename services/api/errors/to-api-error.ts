@@ -39,6 +39,11 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ConflictError) return unavailable('too_many_changes');
   const answer = error instanceof DomainError ? ANSWERS[error.code] : undefined;
   if (error instanceof DomainError && answer) return answer(error);
+  return unexpected();
+}
+
+/** 500: a fault of ours, of which a client is told nothing (§7). */
+export function unexpected(): ApiError {
   return ApiError.of(500, 'internal', 'Something went wrong on our side.', { retryable: false });
 }
 

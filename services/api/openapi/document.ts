@@ -4,6 +4,7 @@ import type { ErrorCode } from '../errors/api-error.ts';
 import type { Access, Route } from '../routes/route.ts';
 import type { SuccessDescription } from './operation.ts';
 import { errorShapeOf } from './error-shapes.ts';
+import { TEST_MODE } from './test-mode.ts';
 
 /** Version of this description; the API's own version is in its path (§9). */
 const VERSION = '1.0.0';
@@ -18,6 +19,7 @@ const INTRODUCTION = [
   'Converts files. Create a job of three tasks (import, convert, export), upload the file to the URL in the answer, wait for the job, download the result.',
   'Every address but `/operations` and `/openapi.json` needs an API key; those two ignore one. A missing, malformed, revoked, expired or unknown key gets one and the same 401. A job is visible to the keys of its organization and mode, to all others it is `not_found`.',
   'HEAD works wherever GET does. An unknown address is answered 404 `not_found`, an unknown method 405 `method_not_allowed` with `Allow`, and what cannot be read as HTTP 400, 408 or 431 `validation_failed`.',
+  TEST_MODE,
   'Every answer carries `X-Request-Id`. Every answer that is not 2xx carries the error envelope. Fields and codes may be added at any time; clients tolerate what they do not know.',
   'Checks are made in this order: API key, address and method, scope, size and syntax of the body, validation, whether the job exists, whether the conversion is supported, credits, state of the job.',
 ].join('\n\n');

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { readJsonObject, discardBody } from '../body/read-body.ts';
 import { createJob } from '../create-job/create-job.ts';
 import { createJobBody, shortText } from '../create-job/request-schema.ts';
+import { refuseAsRehearsed } from '../create-job/rehearsed-refusal.ts';
 import { validateRequest } from '../create-job/validate-request.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -55,11 +56,12 @@ function createRoute(deps: Dependencies): Route {
       description: 'A live key has the estimated credits held until the job ends. The answer is the only one that holds `tasks[0].result.uploadUrl`; PUT the raw file there, without an API key, within the hour.',
       body: createJobBody,
       success: { 201: { description: 'The job, waiting for its file.', body: jobShape, headers: { Location: 'Path of the job.' } } },
-      errors: { 400: ['validation_failed', 'unsupported_conversion', 'url_import_failed'], 402: ['insufficient_credits'], 413: ['validation_failed', 'file_too_large'] },
+      errors: { 400: ['validation_failed', 'unsupported_conversion', 'url_import_failed'], 402: ['insufficient_credits'], 409: ['idempotency_conflict'], 413: ['validation_failed', 'file_too_large'], 429: ['rate_limited'] },
     },
     async handle(ctx) {
       deps.logGuard.requireWritable();
-      const accepted = validateRequest(await readJsonObject(ctx));
+      const accepted = validateRequest(await readJsonObject(ctx), callerOf(ctx).key_mode);
+      refuseAsRehearsed(deps, accepted);
       const job = await createJob(deps, callerOf(ctx), accepted, ctx.state.requestId);
       ctx.state.jobId = job.id;
       ctx.status = 201;

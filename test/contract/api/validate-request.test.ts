@@ -9,13 +9,13 @@ const good = {
   'export-1': { operation: 'export/url', input: 'convert-1' },
 };
 
-function accept(tasks: unknown, tag?: unknown): AcceptedRequest {
-  return validateRequest({ tasks, ...(tag === undefined ? {} : { tag }) });
+function accept(tasks: unknown, tag?: unknown, keyMode: 'live' | 'test' = 'live'): AcceptedRequest {
+  return validateRequest({ tasks, ...(tag === undefined ? {} : { tag }) }, keyMode);
 }
 
-function refuse(tasks: unknown, tag?: unknown): ApiError {
+function refuse(tasks: unknown, tag?: unknown, keyMode: 'live' | 'test' = 'live'): ApiError {
   try {
-    accept(tasks, tag);
+    accept(tasks, tag, keyMode);
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
@@ -140,5 +140,13 @@ describe('The format in a URL', () => {
     for (const url of ['https://example.com/', 'https://example.com/.png', 'https://example.com/a.', 'https://example.com/a.b/c', 'https://example.com/%ff.png', 'nonsense']) {
       expect(formatOfUrl(url), url).to.equal(undefined);
     }
+  });
+
+  it('reads the tag of a test key, and of no other, for what it asks (D65)', () => {
+    expect(accept(good, 'test:fail=internal test:delay=5', 'test').triggers).to.deep.equal({ delayMs: 5, refusal: 'internal' });
+    expect(accept(good, 'test:fail=nonsense').triggers).to.deep.equal({ delayMs: 0 });
+    expect(pathsOf(refuse(good, 'test:fail=nonsense', 'test'))).to.deep.equal(['tag']);
+    expect(pathsOf(refuse({ ...good, 'export-1': {} }, 'test:delay=x', 'test'))).to.include('tag').and.have.length.greaterThan(1);
+    expect(pathsOf(refuse(good, 'test:fail=url_import_failed/timeout', 'test'))).to.deep.equal(['tag']);
   });
 });

@@ -115,7 +115,7 @@ describe('A photograph on its way through the API', function () {
     expect(await balance()).to.equal(before);
   });
 
-  it('sent with a test key is converted and never charged', async () => {
+  it('sent with a test key goes the same way and is never charged', async () => {
     const organization = await operator.newOrganization(0);
     const key = await organization.newKey('test');
     const tester = new TestClient(service.baseUrl, key.secret, await openApiCheck(service.baseUrl));

@@ -1,0 +1,39 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { expect } from 'chai';
+import { imageSize } from 'image-size';
+import sharp from 'sharp';
+import { resultFile } from '../../../services/converter/simulated/result-file.ts';
+import { FORMATS, listPairs, type Category, type FormatName } from '../../../shared/domain/formats.ts';
+import { matchesDeclared, SNIFF_BYTES } from '../../../shared/objects/sniff.ts';
+
+/** Far above any of them; what a rehearsal downloads should not weigh anything. */
+const RESULT_BYTES_MAX = 64 * 1024;
+
+/** Reads a file with a program that had no part in making it; throws when it is not of the format. */
+async function verify(format: FormatName, bytes: Buffer): Promise<void> {
+  const category: Category = FORMATS[format].category;
+  expect(category, 'a category for which there is a reader here').to.equal('image');
+  const { type, width, height } = imageSize(bytes);
+  expect([type === 'tif' ? 'tiff' : type, width, height]).to.deep.equal([format, 16, 16]);
+  // All of it can be decoded, not only the head.
+  expect(await sharp(bytes, { failOn: 'warning' }).raw().toBuffer()).to.have.length.greaterThan(16 * 16);
+}
+
+describe('the results of simulated conversions (§5.3, D65)', () => {
+  const outputs = [...new Set(listPairs().map(({ output }) => output))];
+
+  for (const format of outputs) {
+    it(`are really ${format} where ${format} was asked for`, async () => {
+      const bytes = await readFile(resultFile(format));
+      expect(bytes.length).to.be.within(1, RESULT_BYTES_MAX);
+      expect(matchesDeclared(bytes.subarray(0, SNIFF_BYTES), format)).to.equal(true);
+      await verify(format, bytes);
+    });
+  }
+
+  it('are there for every output format of the catalogue and for nothing else', async () => {
+    const files = (await readdir(dirname(resultFile('png')))).filter((name) => name.startsWith('result.'));
+    expect(files.sort()).to.deep.equal(outputs.map((format) => `result.${format}`).sort());
+  });
+});
