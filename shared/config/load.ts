@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ConfigurationError } from '../errors/errors.ts';
-import { SETTINGS, type SettingName, type Settings } from './settings.ts';
+import { GROUPS, SETTINGS, type SettingName, type Settings } from './settings.ts';
 
 /** Exit code of a process that was configured wrongly (EX_CONFIG of sysexits.h). */
 export const EXIT_BAD_CONFIGURATION = 78;
@@ -12,8 +12,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Given<Name extends SettingName> = { readonly [N in Name]: NonNullable<Settings<N>[N]> };
 
 /**
- * Parses the named settings out of the environment, `required` ones without exception. An empty variable counts as
- * not set. Throws `ConfigurationError` with every problem at once.
+ * Parses the named settings out of the environment, `required` ones without exception, and groups of settings all or
+ * none. An empty variable counts as not set. Throws `ConfigurationError` with every problem at once.
  */
 export function loadSettings<Name extends SettingName, Required extends Name = never>(
   environment: Environment,
@@ -29,9 +29,19 @@ export function loadSettings<Name extends SettingName, Required extends Name = n
     else if (parsed.data === undefined && isRequired(name, required)) problems.push(`${name}: must be set. ${SETTINGS[name].description ?? ''}`);
     else if (parsed.data !== undefined) values[name] = parsed.data;
   }
+  problems.push(...findHalfSet(environment, names));
   if (problems.length > 0) throw new ConfigurationError(problems);
   // Every value was parsed by the schema of its own name.
   return Object.freeze(values) as Settings<Name> & Given<Required>;
+}
+
+function findHalfSet(environment: Environment, names: readonly SettingName[]): string[] {
+  const isSet = (name: SettingName): boolean => (environment[name] ?? '') !== '';
+  return GROUPS.flatMap(({ all, required }) => {
+    const given = all.find((name) => names.includes(name) && isSet(name));
+    if (given === undefined) return [];
+    return required.filter((name) => names.includes(name) && !isSet(name)).map((name) => `${name}: must be set, because ${given} is. ${SETTINGS[name].description ?? ''}`);
+  });
 }
 
 function isRequired(name: SettingName, required: readonly SettingName[]): boolean {

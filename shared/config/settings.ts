@@ -37,6 +37,13 @@ export const SETTINGS = {
   DURABILITY_CHECK: z.enum(['warn', 'refuse']).default('refuse').describe('What to do when the NATS server acknowledges before it syncs to disk, or cannot be asked. The standalone edition warns.'),
   DATABASE_URL: url(['postgres:', 'postgresql:']).optional().describe('Postgres 15 or later for the read models. When it is set, `npm start` starts no Postgres of its own.'),
   MASTER_KEY: z.base64().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64').optional().describe('Key under which all other keys are wrapped: 32 bytes in base64, such as `openssl rand -base64 32` prints. The standalone edition generates one into the data folder. Losing it loses everything clients typed.'),
+  S3_BUCKET: z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket: 3 to 63 lower-case letters, digits, dots and hyphens').optional().describe('Bucket of an S3 store for all files. When it is set, files are not stored in `DATA_DIR` and clients reach them at the store itself.'),
+  S3_REGION: z.string().min(1).optional().describe('Region of the bucket, which every signature names; most stores other than AWS take `us-east-1`.'),
+  S3_ENDPOINT: url(['http:', 'https:']).optional().describe('Address of the S3 store. Default: that of AWS in the region.'),
+  S3_PUBLIC_ENDPOINT: url(['http:', 'https:']).optional().describe('Address of the S3 store as clients reach it, when it is another one; upload and download links are signed for it.'),
+  S3_ACCESS_KEY_ID: z.string().min(1).refine((text) => !text.startsWith('ASIA'), 'must not belong to temporary credentials: the links that they sign end with them').optional().describe('Access key for the S3 store. It must not be temporary.'),
+  S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('Secret of the access key.'),
+  S3_FORCE_PATH_STYLE: z.enum(['true', 'false']).transform((text) => text === 'true').optional().describe('`true` names the bucket in the path instead of the host, as most stores other than AWS need it. Default: `false`.'),
   UPLOAD_URL_TTL_SECONDS: seconds.default(3600).describe('How long a single upload URL works (§4.5).'),
   UPLOAD_WINDOW_SECONDS: seconds.default(7200).describe('After this time a job whose file was never uploaded expires (§3).'),
   HOLD_RELEASE_SECONDS: seconds.default(120).describe('Credits that are held for a job which is not created within this time are released; the api has half of it to create the job.'),
@@ -56,3 +63,11 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 /** Parsed values of some settings. */
 export type Settings<Name extends SettingName> = { readonly [N in Name]: z.infer<(typeof SETTINGS)[N]> };
+
+/** Settings that belong together: when one of `all` is set, every one of `required` has to be. */
+export const GROUPS: readonly { readonly all: readonly SettingName[]; readonly required: readonly SettingName[] }[] = [
+  {
+    all: ['S3_BUCKET', 'S3_REGION', 'S3_ENDPOINT', 'S3_PUBLIC_ENDPOINT', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY', 'S3_FORCE_PATH_STYLE'],
+    required: ['S3_BUCKET', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
+  },
+];
