@@ -1,7 +1,7 @@
 import { loadSettings, type Environment, type Given } from '../../shared/config/load.ts';
 import type { Settings } from '../../shared/config/settings.ts';
 import { NATS_SETTINGS } from '../../shared/nats/open.ts';
-import { OBJECT_SETTINGS, publicUrlOf } from '../../shared/objects/open-store.ts';
+import { OBJECT_SETTINGS, publicUrlOf, s3OptionsOf } from '../../shared/objects/open-store.ts';
 import { openMasterKey, type MasterKey } from '../../shared/privacy/master-key.ts';
 
 const NAMES = [
@@ -17,6 +17,8 @@ export type ApiConfig = {
   /** Address under which clients reach the service, without `/v1` and without a slash at its end. */
   readonly publicUrl: string;
   readonly pricingUrl: string;
+  /** False when clients reach files at an S3 store, by links of its own. */
+  readonly servesFiles: boolean;
   readonly uploadUrlTtlMs: number;
   readonly uploadWindowMs: number;
   readonly resultTtlMs: number;
@@ -31,6 +33,7 @@ export function readApiSettings(environment: Environment): { readonly settings: 
   const config: ApiConfig = {
     publicUrl,
     pricingUrl: settings.PRICING_URL ?? `${publicUrl}/v1/operations`,
+    servesFiles: s3OptionsOf(settings) === undefined,
     uploadUrlTtlMs: settings.UPLOAD_URL_TTL_SECONDS * 1000,
     uploadWindowMs: settings.UPLOAD_WINDOW_SECONDS * 1000,
     resultTtlMs: settings.RESULT_TTL_SECONDS * 1000,

@@ -10,6 +10,7 @@ import type { DataKeys } from '../../shared/privacy/data-keys.ts';
 import type { MasterKey } from '../../shared/privacy/master-key.ts';
 import type { EventStore } from '../../shared/store/event-store.ts';
 import type { ApiConfig } from './config.ts';
+import type { StorageWatch } from './health/storage-watch.ts';
 import type { LogWatch } from './long-poll/log-watch.ts';
 import type { WaitPlaces } from './long-poll/wait-places.ts';
 import type { LogGuard } from './read-models/log-guard.ts';
@@ -23,6 +24,7 @@ export type Dependencies = {
   readonly nc: NatsConnection;
   readonly store: EventStore;
   readonly objects: ObjectStore;
+  readonly storageWatch: StorageWatch;
   /** Verifies the links of uploads and downloads. */
   readonly linkKey: KeyObject;
   readonly accounts: AccountsCopy;

@@ -15,6 +15,7 @@ import { createApp } from './app.ts';
 import { openAccounts } from './accounts.ts';
 import { readApiSettings } from './config.ts';
 import type { Dependencies } from './dependencies.ts';
+import { StorageWatch } from './health/storage-watch.ts';
 import { startServer } from './http/server.ts';
 import { LogWatch } from './long-poll/log-watch.ts';
 import { WaitPlaces } from './long-poll/wait-places.ts';
@@ -55,13 +56,15 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
   cleanup.add('position watch', () => positions.stop());
   const logGuard = await LogGuard.start(nc, pool, logger);
   cleanup.add('log guard', () => logGuard.stop());
+  const objects = await openObjectStore(settings, masterKey);
   return {
     config,
     clock: systemClock,
     logger,
     nc,
     store: createJetStreamStore(nc),
-    objects: await openObjectStore(settings, masterKey),
+    objects,
+    storageWatch: new StorageWatch(objects),
     linkKey: fileLinkKey(masterKey),
     accounts,
     keysAreCurrent: () => logWatch.isConnected() && !accounts.reader.halted() && applied.isCurrent(),

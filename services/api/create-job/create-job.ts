@@ -22,6 +22,8 @@ import { holdCredits } from './hold-credits.ts';
  * `ConflictError` when the ledger has given the job up meanwhile.
  */
 export async function createJob(deps: Dependencies, caller: KeyContext, accepted: AcceptedRequest, requestId: string): Promise<JobView> {
+  // Before anything is held: a job whose file nobody can upload is worth nothing to its client (§7).
+  await deps.storageWatch.requireWritable();
   const nowMs = deps.clock.nowMs();
   const jobId = newId(nowMs);
   const typed: JobTyped = { ...accepted.request.typed, ...(accepted.tag === undefined ? {} : { tag: accepted.tag }) };

@@ -4,6 +4,8 @@ import { isoTime } from '../../../shared/clock/clock.ts';
 import { jobAt, type JobView } from '../../../shared/domain/job-view.ts';
 import type { JobState } from '../../../shared/domain/job-state.ts';
 import { jobDecider } from '../../../shared/domain/job.ts';
+import { TransientError } from '../../../shared/errors/errors.ts';
+import { resultPrefix } from '../../../shared/objects/keys.ts';
 import { handle } from '../../../shared/store/handle.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -27,6 +29,20 @@ export async function cancelJob(deps: Dependencies, caller: KeyContext, jobId: s
 export async function deleteJob(deps: Dependencies, caller: KeyContext, jobId: string, requestId: string): Promise<void> {
   await loadVisibleJob(deps, caller, jobId);
   await decide(deps, caller, jobId, 'delete', requestId);
+  if (!deps.config.servesFiles) await removeResults(deps, jobId);
+}
+
+/**
+ * A link to an S3 store asks nobody whether the job is still there, so it ends by the end of its file. The importer does
+ * the same a moment later, and sees to it when the store is away now.
+ */
+async function removeResults(deps: Dependencies, jobId: string): Promise<void> {
+  try {
+    await deps.objects.removePrefix(resultPrefix(jobId));
+  } catch (error) {
+    if (!(error instanceof TransientError)) throw error;
+    deps.logger.warn({ err: error, job_id: jobId }, 'the result of a deleted job is left to the importer');
+  }
 }
 
 async function decide(deps: Dependencies, caller: KeyContext, jobId: string, type: 'cancel' | 'delete', requestId: string): Promise<JobState> {

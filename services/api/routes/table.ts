@@ -15,7 +15,7 @@ export function makeRoutes(deps: Dependencies): readonly Route[] {
     ...callerRoutes(deps),
     ...publicRoutes(() => describeApi(routes, deps.config.publicUrl)),
     ...referenceRoutes(),
-    ...fileRoutes(deps),
+    ...(deps.config.servesFiles ? fileRoutes(deps) : []),
     ...healthRoutes(deps),
   ];
   return routes;

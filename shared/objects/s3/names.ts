@@ -1,10 +1,12 @@
-import { checkKey, type ObjectKey } from '../keys.ts';
+import { Defect } from '../../errors/errors.ts';
+import { checkKey, isWrittenOnce, type ObjectKey } from '../keys.ts';
 
 /**
  * How our keys lie in the bucket. A result is one object under its own key. A source is a folder: what clients sent lies
- * beside a small object, the claim, that says which of it is the file of the job (see `claim.ts`).
+ * beside a small object, the claim, that says which of it is the file of the job (see `claim.ts`). Throws `Defect`.
  */
 export function folderOf(key: ObjectKey): string {
+  if (!isWrittenOnce(key)) throw new Defect('only a source has a folder in the bucket');
   return `${checkKey(key).key}/`;
 }
 

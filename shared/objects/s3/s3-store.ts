@@ -129,9 +129,9 @@ class S3ObjectStore implements ObjectStore {
   }
 
   async hasUpload(key: ObjectKey): Promise<boolean> {
-    const whole = [claimName(key), incomingName(key), assembledName(key)];
+    const whole = new Set([claimName(key), incomingName(key), assembledName(key)]);
     return await onS3(async () => {
-      for await (const { name } of listNames(this.#bucket, folderOf(key))) if (whole.includes(name)) return true;
+      for await (const { name } of listNames(this.#bucket, folderOf(key))) if (whole.has(name)) return true;
       return false;
     });
   }

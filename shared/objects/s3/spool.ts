@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { CodedError, TransientError } from '../../errors/errors.ts';
 import { copyBody, READ_CHUNK_BYTES, receivedBytes } from '../disk/copy-body.ts';
@@ -42,23 +42,23 @@ export async function putSpooled(bucket: Bucket, name: string, spooled: Spooled)
   const { record } = spooled;
   const limitMs = LONG_REQUEST_MS_MAX + Math.ceil(record.size_bytes / 2 ** 20) * PUT_MS_PER_MIB;
   for (let tries = 1; ; tries += 1) {
-    const body = record.size_bytes === 0 ? undefined : readSpooled(spooled);
+    const body = readSpooled(spooled);
     try {
-      const command = new PutObjectCommand({ Bucket: bucket.name, Key: name, Body: body ?? '', ContentLength: record.size_bytes, ContentMD5: contentMd5(spooled) });
+      const command = new PutObjectCommand({ Bucket: bucket.name, Key: name, Body: body, ContentLength: record.size_bytes, ContentMD5: contentMd5(spooled) });
       const answer = await bucket.client.send(command, { abortSignal: AbortSignal.timeout(limitMs) });
       return { size_bytes: record.size_bytes, etag: bareTag(answer.ETag) };
     } catch (error) {
       const translated = translateS3Error(error);
       if (!(translated instanceof TransientError) || tries === PUT_TRIES_MAX) throw translated;
     } finally {
-      body?.destroy();
+      body.destroy();
     }
   }
 }
 
-/** The bytes of a spooled body that has some, from the start; the file stays open. */
+/** The bytes of a spooled body from the start. The file stays open, which a read stream of its own would close. */
 export function readSpooled({ file, record }: Spooled): Readable {
-  return file.createReadStream({ start: 0, end: record.size_bytes - 1, autoClose: false, highWaterMark: READ_CHUNK_BYTES });
+  return Readable.from(fileBytes(file, record.size_bytes), { objectMode: false, highWaterMark: READ_CHUNK_BYTES });
 }
 
 /** Checksum that the store compares before it keeps a body. */
@@ -79,14 +79,21 @@ async function describeFile(file: FileHandle, limits: WriteLimits): Promise<Obje
   if (size > limits.maxBytes) throw new ObjectTooLargeError(limits.maxBytes);
   const [md5, sha256] = [createHash('md5'), createHash('sha256')];
   let read = 0;
-  while (read < size) {
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(Math.min(READ_CHUNK_BYTES, size - read)), position: read });
-    if (bytesRead === 0) break;
-    md5.update(buffer.subarray(0, bytesRead));
-    sha256.update(buffer.subarray(0, bytesRead));
-    read += bytesRead;
+  for await (const chunk of fileBytes(file, size)) {
+    md5.update(chunk);
+    sha256.update(chunk);
+    read += chunk.length;
   }
   return { size_bytes: read, etag: md5.digest('hex'), sha256: sha256.digest('hex') };
+}
+
+async function* fileBytes(file: FileHandle, sizeBytes: number): AsyncGenerator<Buffer> {
+  for (let position = 0; position < sizeBytes; ) {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(Math.min(READ_CHUNK_BYTES, sizeBytes - position)), position });
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
 }
 
 /** A full local disk passes; what the body itself ended with is passed on. */

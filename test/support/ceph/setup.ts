@@ -17,27 +17,27 @@ const INSTALL_LIMIT_MS = 15 * 60_000;
 
 async function setUp(): Promise<number> {
   if (!('missing' in findCeph())) {
-    console.log('ceph: already there');
+    say('ceph: already there');
     return 0;
   }
   const obstacle = findObstacle();
   if (obstacle !== undefined) {
-    console.error(`ceph: MISSING, ${obstacle}`);
+    complain(`ceph: MISSING, ${obstacle}`);
     return 1;
   }
   try {
     const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    console.log('ceph: reading the lists of the mirror');
+    say('ceph: reading the lists of the mirror');
     await runCommand('apt-get', ['update', '-qq'], { limitMs: INSTALL_LIMIT_MS, environment });
-    console.log(`ceph: installing ${CEPH_PACKAGES.join(', ')}`);
+    say(`ceph: installing ${CEPH_PACKAGES.join(', ')}`);
     await runCommand('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...CEPH_PACKAGES], { limitMs: INSTALL_LIMIT_MS, environment });
   } catch (error) {
-    console.error(`ceph: MISSING, the packages cannot be installed: ${briefly(error)}`);
+    complain(`ceph: MISSING, the packages cannot be installed: ${briefly(error)}`);
     return 1;
   }
   const after = findCeph();
-  if ('missing' in after) console.error(`ceph: MISSING, the packages are installed but have no ${after.missing.join(', ')}`);
-  else console.log('ceph: installed. Next: npm run test:s3');
+  if ('missing' in after) complain(`ceph: MISSING, the packages are installed but have no ${after.missing.join(', ')}`);
+  else say('ceph: installed. Next: npm run test:s3');
   return 'missing' in after ? 1 : 0;
 }
 
@@ -47,6 +47,14 @@ function findObstacle(): string | undefined {
   if (process.platform !== 'linux' || !isDebian()) return `there are no packages for this system. Install Ceph's monitor, OSD and gateway yourself, so that the PATH has them.`;
   if (process.getuid?.() !== 0) return `installing packages needs root. Ask for: apt-get install ${wanted}`;
   return undefined;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function complain(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 function isDebian(): boolean {
@@ -60,6 +68,6 @@ function isDebian(): boolean {
 const [argument] = process.argv.slice(2);
 if (argument === '--help') process.stdout.write(HELP);
 else if (argument !== undefined) {
-  console.error(`Unknown argument ${argument}. Try npm run setup:ceph -- --help.`);
+  complain(`Unknown argument ${argument}. Try npm run setup:ceph -- --help.`);
   process.exitCode = 1;
 } else process.exitCode = await setUp();
