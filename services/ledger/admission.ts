@@ -7,7 +7,9 @@ import { LEDGER_TIMEOUT_MS, type GrantAnswer, type GrantRequest, type HoldAnswer
 import type { EventStore } from '../../shared/store/event-store.ts';
 import { scheduleTimer } from '../../shared/timers/timers.ts';
 import type { Books, Intent } from './books.ts';
+import type { CreditsTables } from './credits-tables.ts';
 import { settleEndedJobs } from './catch-up.ts';
+import { findUncounted } from './uncounted.ts';
 
 /** Part of the time until a hold is released in which its job must be created; the rest is for clocks that differ. */
 const CREATE_SHARE = 0.5;
@@ -16,6 +18,8 @@ const SLOW_SHARE = 0.25;
 
 /** A request that waited this long, in ms, is not begun: its caller would be gone, and the hold an orphan. */
 const BEGIN_WITHIN_MS = LEDGER_TIMEOUT_MS * 0.6;
+/** Every open hold counts as an active job. */
+const ALL_COUNT: ReadonlySet<string> = new Set();
 /** Organizations of which is kept when their jobs were looked at; one that is forgotten is looked at once more. */
 const LOOKS_MAX = 10_000;
 
@@ -27,6 +31,8 @@ export type AdmissionParts = {
   readonly clock: Clock;
   /** After this time in ms a hold whose job was not created is released. */
   readonly holdReleaseMs: number;
+  /** After this time in ms a job whose file was not uploaded stops counting as active (D41). */
+  readonly uploadGraceMs: number;
 };
 
 /** Decides about requests for credits. `receivedMs` is when a request came, by `performance.now()`. */
@@ -40,7 +46,7 @@ export class Admission {
   }
 
   /**
-   * Holds credits for a job, once for each job id (D29). The answer's balance is exact after the hold. Every refusal
+   * Holds credits for a job, once for each job id, if the organization may have one more (D29, D41). The answer's balance is exact after the hold. Every refusal
    * is an answer; throws `TransientError` when the log is away or the request had to wait too long.
    */
   async hold(request: HoldRequest, receivedMs: number): Promise<HoldAnswer> {
@@ -50,12 +56,17 @@ export class Admission {
       isScheduled = true;
     };
     // Set outside of the turn when it will be needed, so that the next decision need not wait for it.
-    if (this.#looksAffordable(request)) await ensureRelease();
+    if (this.#looksPossible(request)) await ensureRelease();
     return this.#inTurn(request.organization_id, receivedMs, async () => {
-      const answer = await this.#tryHold(request, receivedMs, ensureRelease);
+      let uncounted = ALL_COUNT;
+      let answer = await this.#tryHold(request, receivedMs, ensureRelease, uncounted);
+      if (!answer.ok && answer.code === 'active_job_limit_reached') {
+        uncounted = await findUncounted(this.#parts, request.organization_id, answer.limit);
+        answer = await this.#tryHold(request, receivedMs, ensureRelease, uncounted);
+      }
       if (answer.ok || answer.code !== 'insufficient_credits' || this.#lookedSince(request.organization_id, receivedMs)) return answer;
       await this.#lookAtEndedJobs(request);
-      return this.#tryHold(request, receivedMs, ensureRelease);
+      return this.#tryHold(request, receivedMs, ensureRelease, uncounted);
     });
   }
 
@@ -83,10 +94,10 @@ export class Admission {
     });
   }
 
-  async #tryHold(request: HoldRequest, receivedMs: number, ensureRelease: () => Promise<void>): Promise<HoldAnswer> {
+  async #tryHold(request: HoldRequest, receivedMs: number, ensureRelease: () => Promise<void>, uncounted: ReadonlySet<string>): Promise<HoldAnswer> {
     const { books, holdReleaseMs } = this.#parts;
     try {
-      const { state, appended } = await books.decide(intentOf(request, ensureRelease));
+      const { state, appended } = await books.decide(intentOf(request, ensureRelease, uncounted));
       // Were this process paused in between, the timer could have fired before there was anything to release.
       if (appended && performance.now() - receivedMs > holdReleaseMs * SLOW_SHARE) await this.#scheduleRelease(request);
       const hold = appended ? { position: appended.position, held_at: appended.envelope.time } : books.tables.findHold(request.job_id);
@@ -98,9 +109,10 @@ export class Admission {
     }
   }
 
-  #looksAffordable(request: HoldRequest): boolean {
+  #looksPossible({ job_id, organization_id, amount, active_jobs_max = Infinity }: HoldRequest): boolean {
     const { tables } = this.#parts.books;
-    return !tables.findHold(request.job_id) && balanceOf(tables.readState(request.organization_id, undefined)) >= request.amount;
+    if (tables.findHold(job_id) || balanceOf(tables.readState(organization_id, undefined)) < amount) return false;
+    return active_jobs_max === Infinity || tables.countOpenHolds(organization_id) < active_jobs_max;
   }
 
   /** True when somebody looked after this request came: whatever had ended before it is settled already. */
@@ -128,12 +140,13 @@ export class Admission {
   }
 }
 
-function intentOf(request: HoldRequest, ensureRelease: () => Promise<void>): Intent {
-  const { organization_id: organizationId, job_id: jobId } = request;
+function intentOf(request: HoldRequest, ensureRelease: () => Promise<void>, uncounted: ReadonlySet<string>): Intent {
+  const { organization_id: organizationId, job_id: jobId, amount, active_jobs_max: max } = request;
   return {
     organizationId,
     jobId,
-    command: { type: 'hold', job_id: jobId, amount: request.amount },
+    // Counted anew when another ledger appended meanwhile: its hold may have taken the last place.
+    command: (tables) => ({ type: 'hold', job_id: jobId, amount, ...(max === undefined ? {} : { active: { max, count: countActive(tables, organizationId, uncounted) } }) }),
     // The id follows from the job, so that whichever ledger is asked again appends the same event.
     origin: { commandId: deriveId('hold', organizationId, jobId), correlationId: request.correlation_id, causationId: request.command_id, actor: request.actor },
     // Before the event: a timer without a hold does nothing, a hold without a timer could stay for ever.
@@ -141,9 +154,16 @@ function intentOf(request: HoldRequest, ensureRelease: () => Promise<void>): Int
   };
 }
 
+/** An open hold is an active job, or one that is about to be created. */
+function countActive(tables: CreditsTables, organizationId: string, uncounted: ReadonlySet<string>): number {
+  const stillOpen = [...uncounted].filter((jobId) => tables.findHold(jobId)?.status === 'held');
+  return tables.countOpenHolds(organizationId) - stillOpen.length;
+}
+
 function refusalOf(error: unknown, request: HoldRequest): HoldAnswer {
   if (!(error instanceof DomainError)) throw error;
   if (error.code === 'already_settled') return { ok: false, code: 'already_settled' };
+  if (error.code === 'active_job_limit_reached') return { ok: false, code: 'active_job_limit_reached', limit: Number(error.details['limit']) };
   if (error.code !== 'insufficient_credits') throw error;
   return { ok: false, code: 'insufficient_credits', credits_required: request.amount, credits_available: Number(error.details['credits_available']) };
 }

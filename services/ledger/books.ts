@@ -20,7 +20,8 @@ export type Intent = {
   readonly organizationId: string;
   /** The job it is about; absent for a grant. */
   readonly jobId?: string;
-  readonly command: CreditsCommand;
+  /** Made from the tables each time it is decided, where it depends on them. */
+  readonly command: CreditsCommand | ((tables: CreditsTables) => CreditsCommand);
   readonly origin: Pick<Origin, 'commandId' | 'correlationId' | 'causationId' | 'actor'>;
   /** Runs after the decision and before its event is appended, each time it is decided anew. */
   readonly beforeAppend?: () => Promise<void>;
@@ -74,7 +75,8 @@ export class Books {
 
   /** Undefined when the copy was behind and the decision is to be made anew. */
   async #tryOnce(intent: Intent): Promise<Decided | undefined> {
-    const { organizationId, jobId, command } = intent;
+    const { organizationId, jobId } = intent;
+    const command = typeof intent.command === 'function' ? intent.command(this.tables) : intent.command;
     const state = this.tables.readState(organizationId, jobId);
     const account = this.tables.findAccount(organizationId);
     // Holds know their job, grants are known by their command only.

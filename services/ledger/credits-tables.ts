@@ -33,6 +33,7 @@ export class CreditsTables {
   readonly #account: Statement<[string], AccountRow>;
   readonly #hold: Statement<[string], HoldRow>;
   readonly #openHolds: Statement<[string, number, number], HoldRow>;
+  readonly #openHoldsCount: Statement<[string], { count: number }>;
   readonly #oldHolds: Statement<[string, number, number], HoldRow>;
   readonly #grant: Statement<[string, string], { position: number }>;
   readonly #putAccount: Statement<[string, number, string, number, number, number]>;
@@ -44,6 +45,7 @@ export class CreditsTables {
     this.#account = database.prepare('select version, last_hash, granted, held, charged from accounts where organization_id = ?');
     this.#hold = database.prepare('select * from holds where job_id = ?');
     this.#openHolds = database.prepare("select * from holds where organization_id = ? and status = 'held' and position > ? order by position limit ?");
+    this.#openHoldsCount = database.prepare("select count(*) as count from holds where organization_id = ? and status = 'held'");
     this.#oldHolds = database.prepare("select * from holds where status = 'held' and held_at < ? and position > ? order by position limit ?");
     this.#grant = database.prepare('select position from grants where event_id = ? and organization_id = ?');
     this.#putAccount = database.prepare('insert or replace into accounts values (?, ?, ?, ?, ?, ?)');
@@ -63,6 +65,11 @@ export class CreditsTables {
   /** Holds that are neither charged nor released, oldest first, after a position. */
   listOpenHolds(organizationId: string, afterPosition: number, limit: number): HoldRow[] {
     return this.#openHolds.all(organizationId, afterPosition, limit);
+  }
+
+  /** How many holds `listOpenHolds` has in all. */
+  countOpenHolds(organizationId: string): number {
+    return this.#openHoldsCount.get(organizationId)?.count ?? 0;
   }
 
   /** Holds of all organizations that are neither charged nor released and are older than `heldBefore`, as above. */

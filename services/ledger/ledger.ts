@@ -23,6 +23,8 @@ export type LedgerParts = {
   readonly store: EventStore;
   readonly clock: Clock;
   readonly holdReleaseMs: number;
+  /** After this time in ms a job whose file was not uploaded stops counting as active (D41). */
+  readonly uploadGraceMs: number;
   readonly copyFolder?: string;
 };
 
@@ -31,7 +33,7 @@ export type LedgerParts = {
  * up. Any number may run at once. Registers what it starts with `cleanup`; throws `TransientError`.
  */
 export async function startLedger(parts: LedgerParts, cleanup: Cleanup, logger: Logger): Promise<void> {
-  const { nc, store, clock, holdReleaseMs } = parts;
+  const { nc, store, clock, holdReleaseMs, uploadGraceMs } = parts;
   const copy = await CreditsCopy.open(nc, logger, parts.copyFolder);
   cleanup.add('copy of the credits', () => copy.stop());
   await copy.catchUp(FIRST_CATCH_UP_MS_MAX);
@@ -42,7 +44,7 @@ export async function startLedger(parts: LedgerParts, cleanup: Cleanup, logger: 
   const orphans = await startReleasingOrphans({ nc, store, books, clock }, logger);
   cleanup.add('orphaned holds', () => orphans.stop());
   await lookAtOldHolds({ nc, store, books, clock }, holdReleaseMs);
-  const admission = new Admission({ nc, store, books, clock, holdReleaseMs });
+  const admission = new Admission({ nc, store, books, clock, holdReleaseMs, uploadGraceMs });
   const answering = answerLedgerRequests({ nc, admission, isReady: () => followsLog(copy) }, logger);
   cleanup.add('requests', () => answering.stop());
   // Ready means that the server knows of the subscriptions.

@@ -8,7 +8,7 @@ import { createJetStreamStore } from '../../shared/store/jetstream.ts';
 import { startLedger } from './ledger.ts';
 
 function readSettings() {
-  return loadSettings(process.env, [...NATS_SETTINGS, 'DATA_DIR', 'LOG_LEVEL', 'HOLD_RELEASE_SECONDS'], ['NATS_URL']);
+  return loadSettings(process.env, [...NATS_SETTINGS, 'DATA_DIR', 'LOG_LEVEL', 'HOLD_RELEASE_SECONDS', 'ACTIVE_JOB_UPLOAD_GRACE_SECONDS'], ['NATS_URL']);
 }
 
 function makeLogger(): Logger {
@@ -23,6 +23,7 @@ async function start(cleanup: Cleanup, logger: Logger): Promise<void> {
     store: createJetStreamStore(nc),
     clock: systemClock,
     holdReleaseMs: settings.HOLD_RELEASE_SECONDS * 1_000,
+    uploadGraceMs: settings.ACTIVE_JOB_UPLOAD_GRACE_SECONDS * 1_000,
     copyFolder: join(settings.DATA_DIR, 'copies'),
   };
   await startLedger(parts, cleanup, logger);

@@ -10,6 +10,7 @@ import type { EventStore } from '../../shared/store/event-store.ts';
 import { handle } from '../../shared/store/handle.ts';
 import { parseDueTimer, scheduleTimer } from '../../shared/timers/timers.ts';
 import type { Books } from './books.ts';
+import { settleInTurn, settlementOf } from './settle.ts';
 
 /** Holds that are looked at at once. */
 const SLOTS = 4;
@@ -54,7 +55,7 @@ async function lookAtHold({ store, books, clock }: OrphanParts, message: WorkerM
   // Refused after its timer was set, or settled before it fired.
   if (books.tables.findHold(jobId)?.status !== 'held') return DONE;
   const commandId = deriveId('abandon', jobId);
-  await handle(store, jobDecider, { kind: 'job', id: jobId }, { type: 'abandon' }, {
+  const { events } = await handle(store, jobDecider, { kind: 'job', id: jobId }, { type: 'abandon' }, {
     commandId,
     correlationId: commandId,
     causationId: deriveId('hold', organizationId, jobId),
@@ -63,5 +64,8 @@ async function lookAtHold({ store, books, clock }: OrphanParts, message: WorkerM
     service: 'ledger',
     nowMs: clock.nowMs(),
   });
+  // An api that was paused may have had the credits held after its job was given up; nobody else comes by for those.
+  const end = events.find((stored) => settlementOf(stored) !== undefined);
+  if (end) await books.inTurn(organizationId, () => settleInTurn(books, end));
   return DONE;
 }

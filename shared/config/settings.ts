@@ -47,6 +47,8 @@ export const SETTINGS = {
   UPLOAD_URL_TTL_SECONDS: seconds.default(3600).describe('How long a single upload URL works (§4.5).'),
   UPLOAD_WINDOW_SECONDS: seconds.default(7200).describe('After this time a job whose file was never uploaded expires (§3).'),
   HOLD_RELEASE_SECONDS: seconds.default(120).describe('Credits that are held for a job which is not created within this time are released; the api has half of it to create the job.'),
+  IDEMPOTENCY_TTL_SECONDS: seconds.default(86_400).describe('How long an Idempotency-Key is remembered (§8).'),
+  ACTIVE_JOB_UPLOAD_GRACE_SECONDS: seconds.default(3600).describe('After this time a job whose file was not uploaded does not count as active any more for the cap of free organizations (§8).'),
   RESULT_TTL_SECONDS: seconds.default(86_400).describe('How long a result is kept (§3).'),
   CLEAN_AGAIN_SECONDS: seconds.default(7200).describe('A job that ended is cleaned once more after this time, for files that were still being written when it ended. Longer than any upload or conversion.'),
   MAX_INPUT_BYTES: atLeast(1, 2 ** 40).default(1024 * MIB).describe('Largest input file (§8).'),

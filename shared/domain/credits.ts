@@ -14,9 +14,12 @@ export type CreditsState = {
   readonly holds: ReadonlyMap<string, Hold>;
 };
 
+/** How many active jobs an organization has, and how many it may have (§8 rate limits 6). */
+export type ActiveJobs = { readonly count: number; readonly max: number };
+
 export type CreditsCommand =
   | { readonly type: 'grant'; readonly data: EventData<'credits.granted'> }
-  | { readonly type: 'hold'; readonly job_id: string; readonly amount: number }
+  | { readonly type: 'hold'; readonly job_id: string; readonly amount: number; readonly active?: ActiveJobs }
   | { readonly type: 'charge'; readonly data: Omit<EventData<'credits.charged'>, 'held'> }
   | { readonly type: 'release'; readonly job_id: string; readonly reason: EventData<'credits.released'>['reason'] };
 
@@ -33,7 +36,7 @@ export const creditsDecider: Decider<CreditsState, CreditsCommand, CreditsEvent>
       case 'grant':
         return { type: 'credits.granted', data: command.data };
       case 'hold':
-        return hold(command.job_id, command.amount, state);
+        return hold(command.job_id, command.amount, command.active, state);
       case 'charge':
         return charge(command.data, state);
       case 'release':
@@ -58,11 +61,12 @@ export const creditsDecider: Decider<CreditsState, CreditsCommand, CreditsEvent>
   },
 };
 
-/** A hold for a job that has one already is the same request again; a settled job can never be held anew. */
-function hold(jobId: string, amount: number, state: CreditsState): CreditsEvent | null {
+/** A hold for a job that has one already is the same request again; a settled job can never be held anew. The cap of active jobs comes before the balance (D1). */
+function hold(jobId: string, amount: number, active: ActiveJobs | undefined, state: CreditsState): CreditsEvent | null {
   const known = state.holds.get(jobId);
   if (known?.status === 'held') return null;
   if (known) throw new DomainError('already_settled', 'The credits of this job are settled already.');
+  if (active && active.count >= active.max) throw new DomainError('active_job_limit_reached', `The organization has ${active.count} active jobs.`, { limit: active.max });
   const available = balanceOf(state);
   if (amount > available) {
     throw new DomainError('insufficient_credits', `The job needs ${amount} credits; ${available} are available.`, { credits_required: amount, credits_available: available });

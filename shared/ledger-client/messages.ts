@@ -13,8 +13,11 @@ export const LEDGER_TIMEOUT_MS = 5_000;
 
 const origin = { command_id: id, correlation_id: id, actor };
 
-/** Asks that credits be set aside for a job that is about to be created (D29). */
-export const holdRequest = z.object({ organization_id: id, job_id: id, amount: credits.min(1), ...origin });
+/**
+ * Asks that credits be set aside for a job that is about to be created (D29), if the organization would then have at
+ * most `active_jobs_max` active jobs (§8 rate limits 6); without it, however many there are.
+ */
+export const holdRequest = z.object({ organization_id: id, job_id: id, amount: credits.min(1), active_jobs_max: z.int().min(1).optional(), ...origin });
 export type HoldRequest = z.infer<typeof holdRequest>;
 
 /** Asks that an organization be given credits; the reason is sealed by whoever asks. */
@@ -30,14 +33,16 @@ const badRequest = z.object({ ok: z.literal(false), code: z.literal('bad_request
 const held = z.object({ ok: z.literal(true), balance: z.int().min(0), position: z.int().min(1), create_before: time });
 /** The balance does not suffice (402, §7). */
 const insufficient = z.object({ ok: z.literal(false), code: z.literal('insufficient_credits'), credits_required: credits, credits_available: z.int().min(0) });
+/** The organization has as many active jobs as it may (429, §7). */
+const tooManyActive = z.object({ ok: z.literal(false), code: z.literal('active_job_limit_reached'), limit: z.int().min(1) });
 /** The hold of this job ended already; a new job needs a new id. */
 const settled = z.object({ ok: z.literal(false), code: z.literal('already_settled') });
 
 /** Every answer to a hold. A further refusal is a further member of this union. */
-export const holdReply = z.union([held, insufficient, settled, unavailable, badRequest]);
+export const holdReply = z.union([held, insufficient, tooManyActive, settled, unavailable, badRequest]);
 export type HoldReply = z.infer<typeof holdReply>;
 /** What a caller of `requestHold` gets: held, or why not. */
-export type HoldAnswer = z.infer<typeof held> | z.infer<typeof insufficient> | z.infer<typeof settled>;
+export type HoldAnswer = z.infer<typeof held> | z.infer<typeof insufficient> | z.infer<typeof tooManyActive> | z.infer<typeof settled>;
 
 const granted = z.object({ ok: z.literal(true), balance: z.int().min(0), position: z.int().min(1) });
 /** Every answer to a grant. */

@@ -18,6 +18,7 @@ const charged = (job_id: string, amount: number, hold: number): CreditsEvent => 
 const released = (job_id: string, amount: number): CreditsEvent => ({ type: 'credits.released', data: { job_id, amount, reason: 'failed' } });
 
 const hold = (job_id: string, amount: number): CreditsCommand => ({ type: 'hold', job_id, amount });
+const capped = (job_id: string, count: number): CreditsCommand => ({ type: 'hold', job_id, amount: 1, active: { count, max: 5 } });
 const charge = (job_id: string, amount: number): CreditsCommand => ({ type: 'charge', data: { job_id, amount, ...USAGE } });
 const release = (job_id: string): CreditsCommand => ({ type: 'release', job_id, reason: 'failed' });
 
@@ -46,6 +47,39 @@ describe('credits of an organization', () => {
     it('are never held again after their end', () => {
       given([granted(5), held(JOB, 2), charged(JOB, 1, 2)]).when(hold(JOB, 2)).thenRefused('already_settled');
       given([granted(5), held(JOB, 2), released(JOB, 2)]).when(hold(JOB, 2)).thenRefused('already_settled');
+    });
+  });
+
+  describe('held under a cap of active jobs (§8 rate limits 6)', () => {
+    it('are held up to the cap and refused at it, with the limit', () => {
+      given([granted(9)]).when(capped(JOB, 4)).thenDecides(held(JOB, 1));
+      given([granted(9)]).when(capped(JOB, 5)).thenRefused('active_job_limit_reached', { limit: 5 });
+      given([granted(9)]).when(capped(JOB, 6)).thenRefused('active_job_limit_reached', { limit: 5 });
+    });
+
+    it('are refused for the cap before the balance is looked at (D1)', () => {
+      given([]).when(capped(JOB, 5)).thenRefused('active_job_limit_reached', { limit: 5 });
+      given([]).when(capped(JOB, 4)).thenRefused('insufficient_credits');
+    });
+
+    it('are held once although the job now counts itself', () => {
+      given([granted(9), held(JOB, 1)]).when(capped(JOB, 5)).thenDecides(null);
+    });
+
+    it('never belong to more jobs than the cap, and one is refused only at the cap, whatever ends in between (D29)', () => {
+      fc.assert(
+        fc.property(fc.array(commands.filter(({ type }) => type !== 'grant'), { maxLength: 60 }), fc.integer({ min: 1, max: 4 }), (asked, max) => {
+          let state = creditsDecider.evolve(creditsDecider.initialState, granted(1_000));
+          for (const command of asked) {
+            const count = [...state.holds.values()].filter(({ status }) => status === 'held').length;
+            const known = command.type === 'hold' && state.holds.has(command.job_id);
+            const event = decideOrRefuse(command.type === 'hold' ? { ...command, active: { count, max } } : command, state);
+            if (command.type === 'hold' && !known) expect(event !== undefined).to.equal(count < max);
+            if (event) state = creditsDecider.evolve(state, event);
+            expect([...state.holds.values()].filter(({ status }) => status === 'held').length).to.be.at.most(max);
+          }
+        }),
+      );
     });
   });
 

@@ -32,7 +32,8 @@ export interface TestOrganization {
 export interface TestOperator {
   readonly nc: NatsConnection;
   readonly accounts: AccountsContext;
-  newOrganization(credits?: number): Promise<TestOrganization>;
+  /** With an active plan unless told otherwise. */
+  newOrganization(credits?: number, plan?: 'free' | 'active'): Promise<TestOrganization>;
   /** One that was made before, by this operator or another. */
   findOrganization(id: string): TestOrganization;
   stop(): Promise<void>;
@@ -48,9 +49,9 @@ export async function openOperator(service: TestService): Promise<TestOperator> 
     nc,
     accounts,
     findOrganization,
-    async newOrganization(credits = 0) {
+    async newOrganization(credits = 0, plan = 'active') {
       const id = newId(Date.now());
-      await createOrganization(accounts, id, 'A test', 'active');
+      await createOrganization(accounts, id, 'A test', plan);
       if (credits > 0) await grantCredits(nc, { organization_id: id, amount: credits, command_id: newId(Date.now()), correlation_id: newId(Date.now()), actor: 'operator' });
       return findOrganization(id);
     },

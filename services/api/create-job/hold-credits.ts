@@ -5,15 +5,20 @@ import { requestHold } from '../../../shared/ledger-client/ledger-client.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ApiError } from '../errors/api-error.ts';
 
+/** Active jobs that an organization without an active plan may have at once, over all its live keys (§8 rate limits 6). */
+const FREE_ACTIVE_JOBS_MAX = 5;
+
 /**
- * Has the ledger set the credits of a job aside (D29). Answers until when the job must be created. Throws `ApiError`
- * 402 when the balance does not suffice, `TransientError('ledger')` when no ledger answers.
+ * Has the ledger set the credits of a job aside, if the organization may have one more job (D29, D41). Answers until when
+ * the job must be created. Throws `ApiError` 429 at the cap of active jobs, 402 when the balance does not suffice, and
+ * `TransientError('ledger')` when no ledger answers.
  */
 export async function holdCredits(deps: Dependencies, caller: KeyContext, jobId: string, amount: number, requestId: string): Promise<string> {
   const answer = await requestHold(deps.nc, {
     organization_id: caller.organization_id,
     job_id: jobId,
     amount,
+    ...(caller.plan === 'free' ? { active_jobs_max: FREE_ACTIVE_JOBS_MAX } : {}),
     command_id: deriveId('credits.held', jobId),
     correlation_id: requestId,
     actor: `api_key:${caller.api_key_id}`,
@@ -23,6 +28,11 @@ export async function holdCredits(deps: Dependencies, caller: KeyContext, jobId:
     return answer.create_before;
   }
   switch (answer.code) {
+    case 'active_job_limit_reached': {
+      const { limit } = answer;
+      // Without Retry-After: when a job will end is not known (§8 rate limits 6).
+      throw ApiError.of(429, 'rate_limited', `The organization has ${limit} active jobs already, as many as its plan allows. Nothing was created.`, { reason: 'active_job_limit_reached', limit });
+    }
     case 'insufficient_credits':
       throw insufficientCredits(deps, answer.credits_required, answer.credits_available);
     case 'already_settled':

@@ -148,5 +148,5 @@ async function startLedgerBehind(world: World, delayMs: number): Promise<{ copy:
   world.onStop('copy behind', () => copy.stop());
   await copy.catchUp(WORKED_MS_MAX);
   const books = new Books(copy, world.store, systemClock);
-  return { copy, admission: new Admission({ nc: world.nc, store: world.store, books, clock: systemClock, holdReleaseMs: 120_000 }) };
+  return { copy, admission: new Admission({ nc: world.nc, store: world.store, books, clock: systemClock, holdReleaseMs: 120_000, uploadGraceMs: 3_600_000 }) };
 }

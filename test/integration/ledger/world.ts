@@ -21,6 +21,8 @@ import { startNats, type TestNats } from '../../support/servers.ts';
 const EVENTUALLY_MS = 15_000;
 /** Long enough that no hold of a test is released unless the test is about that, in ms. */
 const HOLD_RELEASE_MS = 120_000;
+/** As long as in operation, so that a job counts as active unless a test is about that, in ms. */
+const UPLOAD_GRACE_MS = 3_600_000;
 
 export const logger = createLogger('test', 'silent');
 
@@ -60,11 +62,11 @@ export class World {
   }
 
   /** Starts a ledger with a connection and a copy of its own, as another process would have. */
-  async startLedger(options: { holdReleaseMs?: number; copyFolder?: string; store?: EventStore } = {}): Promise<TestLedger> {
+  async startLedger(options: { holdReleaseMs?: number; uploadGraceMs?: number; copyFolder?: string; store?: EventStore } = {}): Promise<TestLedger> {
     const nc = await connectNats({ url: this.server.url, name: 'ledger', logger });
     const cleanup = new Cleanup();
     cleanup.add('connection', () => nc.close());
-    const parts = { nc, store: createJetStreamStore(nc), clock: systemClock, holdReleaseMs: HOLD_RELEASE_MS, ...options };
+    const parts = { nc, store: createJetStreamStore(nc), clock: systemClock, holdReleaseMs: HOLD_RELEASE_MS, uploadGraceMs: UPLOAD_GRACE_MS, ...options };
     await startLedger(parts, cleanup, logger);
     const ledger = { stop: () => cleanup.run(logger) };
     this.#cleanup.add('ledger', ledger.stop);
@@ -83,8 +85,8 @@ export class World {
     return answer.balance;
   }
 
-  hold(organizationId: string, amount: number, jobId: string = newId(Date.now())): Promise<HoldAnswer> {
-    return requestHold(this.nc, holdRequestOf(organizationId, amount, jobId));
+  hold(organizationId: string, amount: number, jobId: string = newId(Date.now()), activeJobsMax?: number): Promise<HoldAnswer> {
+    return requestHold(this.nc, { ...holdRequestOf(organizationId, amount, jobId), ...(activeJobsMax === undefined ? {} : { active_jobs_max: activeJobsMax }) });
   }
 
   /** Appends the next events of a job. */
