@@ -4,6 +4,8 @@ import type { StreamDefinition } from './definition.ts';
 
 /** A wrapped key has some hundred bytes. */
 const KEY_BYTES_MAX = 4096;
+/** The answer to a legal request of 1 MB, sealed and encoded (D85). */
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Configuration that the key-value client expects of its streams; one value a key. */
 function bucket(name: string): StreamDefinition['config'] {
@@ -36,4 +38,13 @@ export const leases: StreamDefinition = {
   owner: 'operator',
   description: 'Processes that must apply a change of keys at once',
   config: { ...bucket('LEASES'), max_age: nanos(LEASE_TTL_MS), duplicate_window: nanos(LEASE_TTL_MS) },
+};
+
+/** Requests that carried an Idempotency-Key, and their answers; each message says itself when it is forgotten. */
+export const idempotency: StreamDefinition = {
+  name: 'KV_IDEMPOTENCY',
+  owner: 'api',
+  description: 'Requests with an Idempotency-Key, for 24 hours',
+  // A failed request frees its key by deleting its own message: no marker is left that would have to be told from a key.
+  config: { ...bucket('IDEMPOTENCY'), max_msg_size: ANSWER_BYTES_MAX, deny_delete: false, max_age: 0, allow_msg_ttl: true, duplicate_window: nanos(120_000) },
 };

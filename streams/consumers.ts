@@ -3,7 +3,7 @@ import { typeFilter } from '../shared/store/subjects.ts';
 import { dueFilter } from '../shared/timers/timers.ts';
 import { accounts } from './accounts.ts';
 import { advisories } from './advisories.ts';
-import { keys, leases } from './buckets.ts';
+import { idempotency, keys, leases } from './buckets.ts';
 import { credits } from './credits.ts';
 import type { ConsumerDefinition, StreamDefinition } from './definition.ts';
 import { jobs } from './jobs.ts';
@@ -18,7 +18,7 @@ const ACK_PENDING_MAX = 1_000;
 const JOB_ENDS = ['job.finished', 'job.failed', 'job.cancelled', 'job.expired', 'job.deleted'] as const satisfies readonly EventType[];
 
 /** Every stream and bucket there is. */
-export const STREAMS: readonly StreamDefinition[] = [jobs, credits, accounts, timers, advisories, keys, leases];
+export const STREAMS: readonly StreamDefinition[] = [jobs, credits, accounts, timers, advisories, keys, leases, idempotency];
 
 /** Every durable consumer there is; a worker of another name does not start. */
 export const CONSUMERS: readonly ConsumerDefinition[] = [

@@ -14,8 +14,8 @@ import { makeRouteFinder } from './routes/route.ts';
 
 /**
  * The HTTP application. The order of this list is the order of checks D1: what counts failed attempts by address goes
- * before `authenticate`, what counts requests of a key goes after it, what replays earlier answers into the route of
- * POST /jobs between its body and its validation.
+ * before `authenticate`, what counts requests of a key goes after it, earlier answers are replayed by the route of
+ * POST /jobs, between its body and its validation.
  */
 export function createApp(deps: Dependencies): Koa<ApiState> {
   const app = new Koa<ApiState>();

@@ -6,7 +6,7 @@ import { openMasterKey, type MasterKey } from '../../shared/privacy/master-key.t
 
 const NAMES = [
   ...NATS_SETTINGS, ...OBJECT_SETTINGS, 'PRICING_URL', 'LOG_LEVEL', 'DATABASE_URL', 'MASTER_KEY',
-  'UPLOAD_URL_TTL_SECONDS', 'UPLOAD_WINDOW_SECONDS', 'RESULT_TTL_SECONDS', 'MAX_INPUT_BYTES', 'SINGLE_UPLOAD_MAX_BYTES',
+  'UPLOAD_URL_TTL_SECONDS', 'UPLOAD_WINDOW_SECONDS', 'RESULT_TTL_SECONDS', 'IDEMPOTENCY_TTL_SECONDS', 'MAX_INPUT_BYTES', 'SINGLE_UPLOAD_MAX_BYTES',
 ] as const;
 
 /** Settings of the api as they stand in the environment. */
@@ -22,6 +22,7 @@ export type ApiConfig = {
   readonly uploadUrlTtlMs: number;
   readonly uploadWindowMs: number;
   readonly resultTtlMs: number;
+  readonly idempotencyTtlMs: number;
   /** Largest file of one PUT: the limit of single uploads, or of all input where that is lower (§8). */
   readonly uploadBytesMax: number;
 };
@@ -37,6 +38,7 @@ export function readApiSettings(environment: Environment): { readonly settings: 
     uploadUrlTtlMs: settings.UPLOAD_URL_TTL_SECONDS * 1000,
     uploadWindowMs: settings.UPLOAD_WINDOW_SECONDS * 1000,
     resultTtlMs: settings.RESULT_TTL_SECONDS * 1000,
+    idempotencyTtlMs: settings.IDEMPOTENCY_TTL_SECONDS * 1000,
     uploadBytesMax: Math.min(settings.SINGLE_UPLOAD_MAX_BYTES, settings.MAX_INPUT_BYTES),
   };
   return { settings, config, masterKey: openMasterKey(settings.MASTER_KEY) };

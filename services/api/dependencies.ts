@@ -11,6 +11,7 @@ import type { MasterKey } from '../../shared/privacy/master-key.ts';
 import type { EventStore } from '../../shared/store/event-store.ts';
 import type { ApiConfig } from './config.ts';
 import type { StorageWatch } from './health/storage-watch.ts';
+import type { IdempotencyBucket } from './idempotency/bucket.ts';
 import type { LogWatch } from './long-poll/log-watch.ts';
 import type { WaitPlaces } from './long-poll/wait-places.ts';
 import type { LogGuard } from './read-models/log-guard.ts';
@@ -31,6 +32,7 @@ export type Dependencies = {
   /** False while the copy of the keys may be out of date (D4, D62). */
   readonly keysAreCurrent: () => boolean;
   readonly dataKeys: DataKeys;
+  readonly idempotency: IdempotencyBucket;
   readonly masterKey: MasterKey;
   readonly pool: Pool;
   readonly positions: PositionWatch;

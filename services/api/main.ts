@@ -17,6 +17,7 @@ import { readApiSettings } from './config.ts';
 import type { Dependencies } from './dependencies.ts';
 import { StorageWatch } from './health/storage-watch.ts';
 import { startServer } from './http/server.ts';
+import { IdempotencyBucket } from './idempotency/bucket.ts';
 import { LogWatch } from './long-poll/log-watch.ts';
 import { WaitPlaces } from './long-poll/wait-places.ts';
 import { LogGuard } from './read-models/log-guard.ts';
@@ -69,6 +70,7 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
     accounts,
     keysAreCurrent: () => logWatch.isConnected() && !accounts.reader.halted() && applied.isCurrent(),
     dataKeys: await openKvDataKeys(nc, masterKey),
+    idempotency: await IdempotencyBucket.open(nc, config.idempotencyTtlMs),
     masterKey,
     pool,
     positions,

@@ -12,8 +12,6 @@ export type JobTyped = {
 
 /** Links are derived by whoever may hand them out, never stored (D18, D19). */
 export type JobLinks = {
-  /** Single upload URL; only in the creation response and its replay. */
-  readonly uploadUrl?: string;
   /** Download URL of a result that is kept. */
   readonly resultUrl?: string;
 };
@@ -84,6 +82,11 @@ export function viewJob(id: string, job: LiveJob, typed: JobTyped, links: JobLin
   };
 }
 
+/** The job with its single upload URL, as only the answer of its creation and the replay of that have it (D18). */
+export function withUploadUrl(job: JobView, uploadUrl: string): JobView {
+  return { ...job, ...(job.tasks ? { tasks: job.tasks.map((task) => (task.operation === 'import/upload' ? { ...task, result: { uploadUrl } } : task)) } : {}) };
+}
+
 /** Absent before the end; the charge stays after a result has expired (D8). */
 function creditsUsedBy(job: LiveJob): number | undefined {
   if (!TERMINAL_STATUSES.has(job.status)) return undefined;
@@ -93,14 +96,13 @@ function creditsUsedBy(job: LiveJob): number | undefined {
 /** Order is by role, whatever order the client wrote (D13). */
 function viewTasks(job: LiveJob, typed: JobTyped, links: JobLinks, creditsUsed: number): readonly TaskView[] {
   const status = taskStatuses(job);
-  const { uploadUrl, resultUrl } = links;
+  const { resultUrl } = links;
   return [
     {
       name: typed.task_names.import,
       operation: job.created.import === 'upload' ? 'import/upload' : 'import/url',
       status: status.import,
       credits: 0,
-      ...(uploadUrl === undefined ? {} : { result: { uploadUrl } }),
     },
     {
       name: typed.task_names.convert,

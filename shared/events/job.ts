@@ -41,6 +41,11 @@ export const jobCreatedV1 = z.object({
   upload_deadline_at: time,
   /** Provisional `expires_at` until the result is kept (D9). */
   expires_at: time,
+  /**
+   * When the request carried an Idempotency-Key: which key, and which body (D82). Both are HMACs under keys that follow
+   * from the service's master key and the value of the header, so neither can be guessed from here.
+   */
+  idempotency: z.object({ key_hash: sha256, fingerprint: sha256 }).optional(),
   /** Tag, task names, options and what was ignored of them, under the job's own key. */
   typed: sealed,
 });

@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { fold } from '../../shared/domain/decider.ts';
 import { jobDecider } from '../../shared/domain/job.ts';
 import type { JobStatus, LiveJob } from '../../shared/domain/job-state.ts';
-import { jobAt, viewJob, type JobLinks, type JobTyped, type JobView } from '../../shared/domain/job-view.ts';
+import { jobAt, viewJob, withUploadUrl, type JobLinks, type JobTyped, type JobView } from '../../shared/domain/job-view.ts';
 import type { EventData, JobEvent } from '../../shared/events/registry.ts';
 import { API_KEY_ID, cancelled, conversionStarted, created, CREATED_AT, expired, failed, finished, FINISHED_EXPIRES_AT, HISTORIES, sourceReceived, UPLOAD_DEADLINE_AT, type History } from '../support/job-events.ts';
 
 const JOB_ID = '0190a000-0000-7000-8000-00000000000a';
 const TYPED: JobTyped = { task_names: { import: 'in', convert: 'turn', export: 'out' }, options: {}, ignored_options: [] };
-const LINKS: JobLinks = { uploadUrl: 'https://files.example/up', resultUrl: 'https://files.example/down' };
+const LINKS: JobLinks = { resultUrl: 'https://files.example/down' };
 
 describe('the job as clients see it', () => {
   it('always has mode single, and says in both spellings when it was made and whether it is a test (D5, D7)', () => {
@@ -108,7 +108,8 @@ describe('the tasks of a job', () => {
   });
 
   it('carry the upload URL only when it is handed in, under its camelCase name (D17, D18)', () => {
-    expect(view([created()], { links: LINKS }).tasks?.[0]?.result).to.deep.equal({ uploadUrl: 'https://files.example/up' });
+    const withUrl = withUploadUrl(view([created()]), 'https://files.example/up');
+    expect(withUrl.tasks?.map(({ result }) => result)).to.deep.equal([{ uploadUrl: 'https://files.example/up' }, undefined, undefined]);
     expect(view([created()]).tasks?.[0]).not.to.have.property('result');
   });
 

@@ -1,10 +1,10 @@
 import type { KeyContext } from '../../../shared/accounts/accounts-copy.ts';
 import { isoTime } from '../../../shared/clock/clock.ts';
-import type { JobTyped, JobView } from '../../../shared/domain/job-view.ts';
+import type { JobTyped } from '../../../shared/domain/job-view.ts';
 import { jobDecider } from '../../../shared/domain/job.ts';
 import { Defect } from '../../../shared/errors/errors.ts';
 import type { EventData } from '../../../shared/events/registry.ts';
-import { deriveId, newId } from '../../../shared/ids/ids.ts';
+import { deriveId } from '../../../shared/ids/ids.ts';
 import { DataKeyDestroyedError, jobKeyName } from '../../../shared/privacy/data-keys.ts';
 import { tagHmac } from '../../../shared/privacy/tag-hmac.ts';
 import { sealTyped } from '../../../shared/privacy/typed.ts';
@@ -12,34 +12,38 @@ import type { Dependencies } from '../dependencies.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { unavailable } from '../errors/to-api-error.ts';
 import { originOf } from '../jobs/origin.ts';
-import { viewOf } from '../jobs/view-job.ts';
+import { answerOf, type CreationAnswer } from './creation-answer.ts';
 import type { AcceptedRequest } from './validate-request.ts';
 import { holdCredits } from './hold-credits.ts';
 
+/** Id of a job that is about to be created, and the Idempotency-Key that its request carried. */
+export type NewJob = { readonly jobId: string; readonly idempotency?: EventData<'job.created'>['idempotency'] };
+
 /**
  * Creates a job (§4.3): credits are held first, then `job.created` is appended; a hold whose job never comes into being
- * is released by the ledger. Answers the job with its upload URL. Throws `ApiError` 402, `TransientError`, and
- * `ConflictError` when the ledger has given the job up meanwhile.
+ * is released by the ledger. Throws `ApiError` 402 and 429, `TransientError`, and `ConflictError` when the job was given
+ * up meanwhile, by the ledger or by a retry with the same Idempotency-Key.
  */
-export async function createJob(deps: Dependencies, caller: KeyContext, accepted: AcceptedRequest, requestId: string): Promise<JobView> {
-  // Before anything is held: a job whose file nobody can upload is worth nothing to its client (§7).
-  await deps.storageWatch.requireWritable();
+export async function createJob(deps: Dependencies, caller: KeyContext, accepted: AcceptedRequest, requestId: string, { jobId, idempotency }: NewJob): Promise<CreationAnswer> {
   const nowMs = deps.clock.nowMs();
-  const jobId = newId(nowMs);
-  const typed: JobTyped = { ...accepted.request.typed, ...(accepted.tag === undefined ? {} : { tag: accepted.tag }) };
+  const typed = typedOf(accepted);
   const createBefore = caller.key_mode === 'live' ? await holdCredits(deps, caller, jobId, accepted.pair.estimate, requestId) : undefined;
   const key = await deps.dataKeys.create(jobKeyName(jobId)).catch(explainLate);
-  const data = createdData(deps, caller, accepted, nowMs, sealTyped(key, caller.organization_id, jobId, typed));
+  const data = { ...createdData(deps, caller, accepted, nowMs, sealTyped(key, caller.organization_id, jobId, typed)), ...(idempotency === undefined ? {} : { idempotency }) };
   // Later than this the ledger may have given the credits back, and the job would run without them.
   if (createBefore !== undefined && isoTime(deps.clock.nowMs()) >= createBefore) throw ApiError.of(503, 'internal', 'Creating the job took too long. Try again.', { retryable: true, reason: 'timeout' }, { 'Retry-After': '1' });
   const origin = originOf(caller, requestId, deriveId('job.created', jobId), deps.clock.nowMs());
   const event = jobDecider.decide({ type: 'create', data }, jobDecider.initialState);
-  const state = event === null ? jobDecider.initialState : jobDecider.evolve(jobDecider.initialState, event);
-  if (event === null || state.kind !== 'live') throw new Defect('creating a job did not make one');
-  // Nothing to load: the id is new. Version 1 is taken only when the ledger has given this job up meanwhile.
+  if (event === null) throw new Defect('creating a job did not make one');
+  // Nothing to load: the id is new. Version 1 is taken only when this job was given up meanwhile.
   const appended = await deps.store.append({ kind: 'job', id: jobId }, { version: 0 }, event, origin);
   deps.logWatch.note('JOBS', appended.position);
-  return viewOf(deps, jobId, state, typed, { tasks: true, uploadUrl: true });
+  return answerOf(jobId, data, typed, deps.config.uploadBytesMax);
+}
+
+/** What the client typed, as it is kept with the job. */
+export function typedOf({ request, tag }: AcceptedRequest): JobTyped {
+  return { ...request.typed, ...(tag === undefined ? {} : { tag }) };
 }
 
 /** Its key was destroyed before it had one: the ledger has given the job up, because creating it took so long. */

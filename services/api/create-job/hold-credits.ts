@@ -28,11 +28,8 @@ export async function holdCredits(deps: Dependencies, caller: KeyContext, jobId:
     return answer.create_before;
   }
   switch (answer.code) {
-    case 'active_job_limit_reached': {
-      const { limit } = answer;
-      // Without Retry-After: when a job will end is not known (§8 rate limits 6).
-      throw ApiError.of(429, 'rate_limited', `The organization has ${limit} active jobs already, as many as its plan allows. Nothing was created.`, { reason: 'active_job_limit_reached', limit });
-    }
+    case 'active_job_limit_reached':
+      throw tooManyActiveJobs(answer.limit);
     case 'insufficient_credits':
       throw insufficientCredits(deps, answer.credits_required, answer.credits_available);
     case 'already_settled':
@@ -40,6 +37,11 @@ export async function holdCredits(deps: Dependencies, caller: KeyContext, jobId:
     default:
       return answer satisfies never;
   }
+}
+
+/** 429 at the cap of active jobs; without Retry-After, because nobody knows when a job will end (§8 rate limits 6). */
+export function tooManyActiveJobs(limit: number = FREE_ACTIVE_JOBS_MAX): ApiError {
+  return ApiError.of(429, 'rate_limited', `The organization has ${limit} active jobs already, as many as its plan allows. Nothing was created.`, { reason: 'active_job_limit_reached', limit });
 }
 
 /** 402: the balance cannot cover the job, and nothing was created (§7). */

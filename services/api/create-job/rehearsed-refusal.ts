@@ -1,12 +1,10 @@
 import type { RehearsedRefusal } from '../../../shared/domain/test-triggers.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { ApiError } from '../errors/api-error.ts';
+import type { ApiError } from '../errors/api-error.ts';
 import { unavailable, unexpected } from '../errors/to-api-error.ts';
-import { insufficientCredits } from './hold-credits.ts';
+import { stillRunning } from '../idempotency/refusals.ts';
+import { insufficientCredits, tooManyActiveJobs } from './hold-credits.ts';
 import { unsupportedConversion, type AcceptedRequest } from './validate-request.ts';
-
-/** Active jobs that a free organization may have (§8 rate limits 6). */
-const ACTIVE_JOBS_MAX = 5;
 
 /** Refuses the request as its tag asks for, before anything is created (D65). Throws `ApiError`; else does nothing. */
 export function refuseAsRehearsed(deps: Dependencies, accepted: AcceptedRequest): void {
@@ -22,9 +20,9 @@ function errorOf(refusal: RehearsedRefusal, deps: Dependencies, { pair }: Accept
     case 'unsupported_conversion':
       return unsupportedConversion(pair.input, pair.output);
     case 'idempotency_conflict':
-      return ApiError.of(409, 'idempotency_conflict', 'The first request with this Idempotency-Key is still running.', { retry_after: 1 }, { 'Retry-After': '1' });
+      return stillRunning();
     case 'rate_limited/active_job_limit_reached':
-      return ApiError.of(429, 'rate_limited', 'The organization has as many active jobs as its plan allows.', { reason: 'active_job_limit_reached', limit: ACTIVE_JOBS_MAX });
+      return tooManyActiveJobs();
     case 'internal':
       return unexpected();
     case 'internal/credit_service_unavailable':

@@ -22,7 +22,7 @@ export async function cancelJob(deps: Dependencies, caller: KeyContext, jobId: s
   const typed = await readTyped(deps, jobId, job);
   const state = await decide(deps, caller, jobId, 'cancel', requestId);
   if (state.kind !== 'live' || !typed) throw ApiError.notFound();
-  return await viewOf(deps, jobId, state, typed, { tasks: true, uploadUrl: false });
+  return await viewOf(deps, jobId, state, typed, { tasks: true });
 }
 
 /** Removes a job that is not being converted, from every read at once (§3, D36). Throws `ApiError` 404, `DomainError` for 409. */

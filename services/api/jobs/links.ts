@@ -2,18 +2,11 @@ import { extensionOf, mimeOf, normalizeFormat } from '../../../shared/domain/for
 import { expiresAt } from '../../../shared/domain/job-view.ts';
 import type { LiveJob } from '../../../shared/domain/job-state.ts';
 import { Defect } from '../../../shared/errors/errors.ts';
-import { resultKey, sourceKey } from '../../../shared/objects/keys.ts';
+import { resultKey } from '../../../shared/objects/keys.ts';
 import type { ObjectStore } from '../../../shared/objects/object-store.ts';
 
 /** Media types that a browser would run or hand to a plug-in; they are saved, never shown (D92). */
 const SAVED_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml', 'image/svg+xml', 'application/xml', 'text/xml', 'application/pdf']);
-
-/** URL for the single upload of a job, always the same one (D18); undefined when the job takes none. */
-export async function uploadUrlOf(objects: ObjectStore, maxBytes: number, jobId: string, job: LiveJob): Promise<string | undefined> {
-  const { upload_url_expires_at } = job.created;
-  if (upload_url_expires_at === undefined) return undefined;
-  return await objects.signUpload(sourceKey(jobId), { expiresAtMs: Date.parse(upload_url_expires_at), maxBytes });
-}
 
 /** URL of the result of a job, always the same one (D19); undefined unless it is there. */
 export async function resultUrlOf(objects: ObjectStore, jobId: string, job: LiveJob): Promise<string | undefined> {

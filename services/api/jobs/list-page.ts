@@ -44,7 +44,7 @@ async function openRows(deps: Dependencies, rows: JobList['rows'], tasks: boolea
   for (let start = 0; start < rows.length; start += OPENED_AT_ONCE_MAX) {
     const some = await Promise.all(rows.slice(start, start + OPENED_AT_ONCE_MAX).map(async ({ jobId, state }) => {
       const typed = await readTyped(deps, jobId, state);
-      return typed ? [await viewOf(deps, jobId, state, typed, { tasks, uploadUrl: false })] : [];
+      return typed ? [await viewOf(deps, jobId, state, typed, { tasks })] : [];
     }));
     jobs.push(...some.flat());
   }

@@ -4,17 +4,13 @@ import { jobAt, viewJob, type JobTyped, type JobView } from '../../../shared/dom
 import { jobKeyName } from '../../../shared/privacy/data-keys.ts';
 import { openTyped } from '../../../shared/privacy/typed.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { resultUrlOf, uploadUrlOf } from './links.ts';
+import { resultUrlOf } from './links.ts';
 
-type Parts = { readonly tasks: boolean; readonly uploadUrl: boolean };
-
-/** The job as clients see it now. The upload URL goes into the answer of its creation only (D18). */
-export async function viewOf(deps: Dependencies, jobId: string, job: LiveJob, typed: JobTyped, parts: Parts): Promise<JobView> {
+/** The job as clients see it now, without its upload URL, which only the answer of its creation holds (D18). */
+export async function viewOf(deps: Dependencies, jobId: string, job: LiveJob, typed: JobTyped, parts: { readonly tasks: boolean }): Promise<JobView> {
   const current = jobAt(job, isoTime(deps.clock.nowMs()));
-  const uploadUrl = parts.uploadUrl ? await uploadUrlOf(deps.objects, deps.config.uploadBytesMax, jobId, current) : undefined;
   const resultUrl = parts.tasks ? await resultUrlOf(deps.objects, jobId, current) : undefined;
-  const links = { ...(uploadUrl === undefined ? {} : { uploadUrl }), ...(resultUrl === undefined ? {} : { resultUrl }) };
-  return viewJob(jobId, current, typed, links, parts);
+  return viewJob(jobId, current, typed, resultUrl === undefined ? {} : { resultUrl }, parts);
 }
 
 /** What the client typed into the job; undefined when its key was destroyed, which only deletion does (D36). */

@@ -21,7 +21,7 @@ const INTRODUCTION = [
   'HEAD works wherever GET does. An unknown address is answered 404 `not_found`, an unknown method 405 `method_not_allowed` with `Allow`, and what cannot be read as HTTP 400, 408 or 431 `validation_failed`.',
   TEST_MODE,
   'Every answer carries `X-Request-Id`. Every answer that is not 2xx carries the error envelope. Fields and codes may be added at any time; clients tolerate what they do not know.',
-  'Checks are made in this order: API key, address and method, scope, size and syntax of the body, validation, whether the job exists, whether the conversion is supported, credits, state of the job.',
+  'Checks are made in this order: API key, address and method, scope, size and syntax of the body, validation, whether the job exists, whether the conversion is supported, the cap of active jobs, credits, state of the job. An earlier answer for an `Idempotency-Key` comes before validation.',
 ].join('\n\n');
 
 /** Describes the routes in OpenAPI 3.1, from the schemas that check their requests (§9). `publicUrl` is without `/v1`. */
@@ -75,9 +75,9 @@ function contentOf(body: z.ZodType | readonly string[]): NonNullable<ResponseCon
 }
 
 function describeSuccesses(successes: Readonly<Record<number, SuccessDescription>>): Record<string, ResponseConfig> {
-  return mapValues(successes, ({ description, body, headers = {} }) => ({
+  return mapValues(successes, ({ description, body, headers = {}, headersAtTimes = {} }) => ({
     description,
-    headers: headersOf(headers),
+    headers: headersOf(headers).extend(mapValues(headersAtTimes, (text) => z.string().describe(text).optional())),
     ...(body === undefined ? {} : { content: contentOf(body) }),
   }));
 }

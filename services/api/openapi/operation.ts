@@ -8,6 +8,8 @@ export type SuccessDescription = {
   readonly body?: z.ZodType | readonly string[];
   /** Headers beyond those that every answer has, with what they say. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Headers that only some of these answers have. */
+  readonly headersAtTimes?: Readonly<Record<string, string>>;
 };
 
 /** An endpoint as `/openapi.json` shows it; made from the same schemas that check requests. */

@@ -1,14 +1,17 @@
 import { z } from 'zod';
+import { newId } from '../../../shared/ids/ids.ts';
 import { readJsonObject, discardBody } from '../body/read-body.ts';
+import { admitRequest } from '../create-job/admit-request.ts';
 import { createJob } from '../create-job/create-job.ts';
+import { renderAnswer } from '../create-job/creation-answer.ts';
 import { createJobBody, shortText } from '../create-job/request-schema.ts';
-import { refuseAsRehearsed } from '../create-job/rehearsed-refusal.ts';
-import { validateRequest } from '../create-job/validate-request.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { callerOf } from '../http/context.ts';
 import { untilOver } from '../http/until-over.ts';
 import { readQuery } from '../http/read-query.ts';
+import { createOnce } from '../idempotency/create-once.ts';
+import { createJobHeaders, readIdempotencyKey } from '../idempotency/read-idempotency-key.ts';
 import { cancelJob, deleteJob } from '../jobs/end-job.ts';
 import { listPage } from '../jobs/list-page.ts';
 import { jobIdOf } from '../jobs/load-job.ts';
@@ -53,20 +56,34 @@ function createRoute(deps: Dependencies): Route {
       operationId: 'createJob',
       tag: 'Jobs',
       summary: 'Create a job',
-      description: 'A live key has the estimated credits held until the job ends. The answer is the only one that holds `tasks[0].result.uploadUrl`; PUT the raw file there, without an API key, within the hour.',
+      description: 'A live key has the estimated credits held until the job ends. The answer is the only one that holds `tasks[0].result.uploadUrl`; PUT the raw file there, without an API key, within the hour.\n\nWith an `Idempotency-Key` a repeated request gets the first one\'s answer, as it was then and whatever became of the job. The same key with another body (another JSON value; order and spacing do not matter) is 422 `idempotency_conflict`; while the first request runs, whatever the body, it is 409 with `Retry-After: 1`.\n\nOrganizations without an active plan have at most 5 active jobs (waiting, queued or processing) over all live keys: then 429 with `details.reason` `active_job_limit_reached` and no `Retry-After`. A job whose file has not come within an hour does not count.',
+      requestHeaders: createJobHeaders,
       body: createJobBody,
-      success: { 201: { description: 'The job, waiting for its file.', body: jobShape, headers: { Location: 'Path of the job.' } } },
-      errors: { 400: ['validation_failed', 'unsupported_conversion', 'url_import_failed'], 402: ['insufficient_credits'], 409: ['idempotency_conflict'], 413: ['validation_failed', 'file_too_large'], 429: ['rate_limited'] },
+      success: { 201: { description: 'The job, waiting for its file.', body: jobShape, headers: { Location: 'Path of the job.' }, headersAtTimes: { 'Idempotent-Replayed': '`true` when an earlier request with this `Idempotency-Key` created the job; else absent.' } } },
+      errors: {
+        400: ['validation_failed', 'unsupported_conversion', 'url_import_failed'],
+        402: ['insufficient_credits'],
+        409: ['idempotency_conflict'],
+        413: ['validation_failed', 'file_too_large'],
+        422: ['idempotency_conflict'],
+        429: ['rate_limited'],
+      },
     },
     async handle(ctx) {
       deps.logGuard.requireWritable();
-      const accepted = validateRequest(await readJsonObject(ctx), callerOf(ctx).key_mode);
-      refuseAsRehearsed(deps, accepted);
-      const job = await createJob(deps, callerOf(ctx), accepted, ctx.state.requestId);
-      ctx.state.jobId = job.id;
+      const [caller, { requestId }] = [callerOf(ctx), ctx.state];
+      const body = await readJsonObject(ctx);
+      const key = readIdempotencyKey(ctx);
+      const { answer, isReplay } =
+        key === undefined
+          ? { answer: await createJob(deps, caller, await admitRequest(deps, caller, body), requestId, { jobId: newId(deps.clock.nowMs()) }), isReplay: false }
+          : await createOnce(deps, caller, key, body, requestId);
+      const { id } = answer.job;
+      ctx.state.jobId = id;
       ctx.status = 201;
-      ctx.set('Location', `/v1/jobs/${job.id}`);
-      ctx.body = job;
+      ctx.set('Location', `/v1/jobs/${id}`);
+      if (isReplay) ctx.set('Idempotent-Replayed', 'true');
+      ctx.body = await renderAnswer(deps.objects, answer);
     },
   };
 }
@@ -92,7 +109,7 @@ function readRoute(deps: Dependencies): Route {
       const job = await waitForChange(deps, callerOf(ctx), jobId, wait * 1000, untilOver(ctx.res, deps.stopping));
       const typed = await readTyped(deps, jobId, job);
       if (!typed) throw ApiError.notFound();
-      ctx.body = await viewOf(deps, jobId, job, typed, { tasks: true, uploadUrl: false });
+      ctx.body = await viewOf(deps, jobId, job, typed, { tasks: true });
     },
   };
 }
