@@ -9,15 +9,13 @@ import { waitFor } from '../../../services/standalone/processes.ts';
 import { startApi } from '../../support/api-process.ts';
 import { tasksOf, TestClient, uploadUrlOf, type Answer, type ErrorBody } from '../../support/client.ts';
 import { IdempotencyNotes } from '../../support/idempotency-notes.ts';
+import { BODY, OTHER_BODY, post, requireConflict, totalOf } from '../../support/idempotent-requests.ts';
 import { openApiCheck, type OpenApiCheck } from '../../support/openapi-check.ts';
 import { openOperator, type TestKey, type TestOperator, type TestOrganization } from '../../support/organization.ts';
 import { sharedService, type TestService } from '../../support/service.ts';
 
 type Own = { readonly organization: TestOrganization; readonly key: TestKey; readonly client: TestClient };
-type Json = Readonly<Record<string, unknown>>;
 
-const BODY: Json = { tasks: tasksOf('jpg', 'png', { unknown: 1 }), tag: 't' };
-const OTHER_BODY: Json = { ...BODY, tag: 'u' };
 const KNOWN_LIMIT_MS = 10_000;
 const RIVALS = 20;
 
@@ -38,21 +36,6 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
     const organization = await operator.newOrganization(credits);
     const key = await organization.newKey(mode);
     return { organization, key, client: new TestClient(service.baseUrl, key.secret, check) };
-  }
-
-  function post<Body = JobView>(client: TestClient, key: string, json: unknown = BODY): Promise<Answer<Body>> {
-    return client.send<Body>('POST', '/v1/jobs', { json, headers: { 'Idempotency-Key': key } });
-  }
-
-  async function totalOf(client: TestClient): Promise<number> {
-    return (await client.send<{ total: number }>('GET', '/v1/jobs')).body.total;
-  }
-
-  function requireConflict(answer: Answer<ErrorBody>, status: 409 | 422): void {
-    expect([answer.status, answer.body.error.code], answer.bytes.toString()).to.deep.equal([status, 'idempotency_conflict']);
-    if (status === 409) expect(answer.body.error.details).to.deep.equal({ retry_after: 1 });
-    else expect(answer.body.error).not.to.have.property('details');
-    expect(answer.headers.get('retry-after')).to.equal(status === 409 ? '1' : null);
   }
 
   describe('used again with the same body (§8 Idempotency 1)', () => {
@@ -178,7 +161,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
         const { client } = await open();
         const answer = await post<ErrorBody>(client, value, {});
         expect([answer.status, answer.body.error.code]).to.deep.equal([400, 'validation_failed']);
-        expect((answer.body.error.details?.['issues'] as { path: string }[]).map(({ path }) => path)).to.deep.equal(['Idempotency-Key']);
+        expect(issuePathsOf(answer)).to.deep.equal(['Idempotency-Key']);
       });
     }
 
@@ -191,7 +174,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
     it('and is looked at after the syntax of the body (D1)', async () => {
       const { client } = await open();
       const answer = await client.send<ErrorBody>('POST', '/v1/jobs', { body: '{', headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'é' } });
-      expect((answer.body.error.details?.['issues'] as { path: string }[]).map(({ path }) => path)).to.deep.equal(['body']);
+      expect(issuePathsOf(answer)).to.deep.equal(['body']);
     });
   });
 
@@ -235,6 +218,10 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
     }
   });
 });
+
+function issuePathsOf(answer: Answer<ErrorBody>): readonly string[] {
+  return ((answer.body.error.details?.['issues'] ?? []) as readonly { readonly path: string }[]).map(({ path }) => path);
+}
 
 /** A request whose headers are sent as they stand; fetch would join what is given twice. */
 function postRaw(baseUrl: string, secret: string, headers: readonly string[]): Promise<{ readonly status: number; readonly body: ErrorBody }> {
