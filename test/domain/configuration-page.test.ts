@@ -32,6 +32,23 @@ describe('configuration', () => {
     }
   });
 
+  it('takes the settings of a bucket all or none, and no temporary access key', () => {
+    const names = ['S3_BUCKET', 'S3_REGION', 'S3_ENDPOINT', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const;
+    const problemsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
+      try {
+        loadSettings(environment, names);
+        return [];
+      } catch (error) {
+        return (error as ConfigurationError).problems.map((problem) => problem.replace(/:.*/, ''));
+      }
+    };
+    expect(problemsOf({})).to.deep.equal([]);
+    expect(problemsOf({ S3_ENDPOINT: 'https://s3.example.com' })).to.deep.equal(['S3_BUCKET', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']);
+    const all = { S3_BUCKET: 'files', S3_REGION: 'us-east-1', S3_ACCESS_KEY_ID: 'AKIAEXAMPLE', S3_SECRET_ACCESS_KEY: 'secret' };
+    expect(problemsOf(all)).to.deep.equal([]);
+    expect(problemsOf({ ...all, S3_ACCESS_KEY_ID: 'ASIAEXAMPLE', S3_BUCKET: 'Not A Bucket' })).to.deep.equal(['S3_BUCKET', 'S3_ACCESS_KEY_ID']);
+  });
+
   it('takes an empty variable as not set', () => {
     expect(loadSettings({ PORT: '' }, ['PORT'])).to.deep.equal({ PORT: 8080 });
   });

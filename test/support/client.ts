@@ -54,7 +54,8 @@ export class TestClient {
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true && bytes.length > 0;
     const body: unknown = isJson ? JSON.parse(bytes.toString()) : bytes.length === 0 ? undefined : bytes;
     const { status, headers } = response;
-    if (method !== 'OPTIONS') this.#check?.check({ method, path: new URL(url).pathname, status, headers, body });
+    // A link may lead to an S3 store, which answers as it likes.
+    if (method !== 'OPTIONS' && url.startsWith(this.#baseUrl)) this.#check?.check({ method, path: new URL(url).pathname, status, headers, body });
     return { status, headers, body: body as Body, bytes };
   }
 
