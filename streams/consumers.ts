@@ -22,7 +22,8 @@ export const STREAMS: readonly StreamDefinition[] = [jobs, credits, accounts, ti
 
 /** Every durable consumer there is; a worker of another name does not start. */
 export const CONSUMERS: readonly ConsumerDefinition[] = [
-  worker(jobs, 'importer-schedule', 'importer', 'Sets the deadlines of a job, and looks at a file that was uploaded in parts', [typeFilter('job.created'), typeFilter('job.finished'), typeFilter('job.multipart_completed')]),
+  worker(jobs, 'importer-schedule', 'importer', 'Sets the deadlines of a job', [typeFilter('job.created'), typeFilter('job.finished')]),
+  worker(jobs, 'importer-observe', 'importer', 'Looks at a file that was uploaded in parts', [typeFilter('job.multipart_completed')]),
   worker(timers, 'importer-deadlines', 'importer', 'Acts when a deadline of a job is due', (['upload_window', 'result_ttl', 'upload_check', 'clean_up'] as const).map(dueFilter)),
   worker(jobs, 'importer-clean', 'importer', 'Removes what an ended job leaves behind', JOB_ENDS.map(typeFilter)),
   worker(jobs, 'converter-images', 'converter', 'Converts images', [typeFilter('job.source_received')]),

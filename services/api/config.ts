@@ -1,5 +1,6 @@
 import { loadSettings, type Environment, type Given } from '../../shared/config/load.ts';
 import type { Settings } from '../../shared/config/settings.ts';
+import { PART_BYTES, PARTS_MAX } from '../../shared/domain/multipart.ts';
 import { NATS_SETTINGS } from '../../shared/nats/open.ts';
 import { OBJECT_SETTINGS, publicUrlOf, s3OptionsOf } from '../../shared/objects/open-store.ts';
 import { openMasterKey, type MasterKey } from '../../shared/privacy/master-key.ts';
@@ -7,6 +8,7 @@ import { openMasterKey, type MasterKey } from '../../shared/privacy/master-key.t
 const NAMES = [
   ...NATS_SETTINGS, ...OBJECT_SETTINGS, 'PRICING_URL', 'LOG_LEVEL', 'DATABASE_URL', 'MASTER_KEY',
   'UPLOAD_URL_TTL_SECONDS', 'UPLOAD_WINDOW_SECONDS', 'RESULT_TTL_SECONDS', 'IDEMPOTENCY_TTL_SECONDS', 'MAX_INPUT_BYTES', 'SINGLE_UPLOAD_MAX_BYTES',
+  'PART_URL_TTL_SECONDS',
 ] as const;
 
 /** Settings of the api as they stand in the environment. */
@@ -25,6 +27,9 @@ export type ApiConfig = {
   readonly idempotencyTtlMs: number;
   /** Largest file of one PUT: the limit of single uploads, or of all input where that is lower (§8). */
   readonly uploadBytesMax: number;
+  /** Largest file of an upload in parts: the limit of all input, or what so many parts hold where that is lower. */
+  readonly inputBytesMax: number;
+  readonly partUrlTtlMs: number;
 };
 
 /** Reads the settings. Throws `ConfigurationError` with every problem. */
@@ -40,6 +45,8 @@ export function readApiSettings(environment: Environment): { readonly settings: 
     resultTtlMs: settings.RESULT_TTL_SECONDS * 1000,
     idempotencyTtlMs: settings.IDEMPOTENCY_TTL_SECONDS * 1000,
     uploadBytesMax: Math.min(settings.SINGLE_UPLOAD_MAX_BYTES, settings.MAX_INPUT_BYTES),
+    inputBytesMax: Math.min(settings.MAX_INPUT_BYTES, PARTS_MAX * PART_BYTES),
+    partUrlTtlMs: settings.PART_URL_TTL_SECONDS * 1000,
   };
   return { settings, config, masterKey: openMasterKey(settings.MASTER_KEY) };
 }

@@ -31,6 +31,7 @@ export async function cleanEndedJob(context: ImporterContext, message: WorkerMes
 export async function cleanJob(context: ImporterContext, jobId: string): Promise<readonly StoredEvent[]> {
   const { state, events } = await loadState(context.store, jobDecider, { kind: 'job', id: jobId });
   if (!isOver(state)) return events;
+  await context.objects.abortMultipart(sourceKey(jobId));
   await context.objects.remove(sourceKey(jobId));
   await removeResults(context, jobId, state);
   if (state.kind === 'deleted') await context.dataKeys.destroy(jobKeyName(jobId));

@@ -15,6 +15,8 @@ export type ImporterContext = {
   readonly logger: Logger;
   /** Largest file of one single upload (§8). */
   readonly singleUploadBytesMax: number;
+  /** Largest file however it came, and so of an upload in parts (§8). */
+  readonly inputBytesMax: number;
   /** Time after a job's end, in ms, until it is cleaned once more: what was still being written then is there by now. */
   readonly cleanAgainMs: number;
 };

@@ -3,7 +3,7 @@ import type { Cleanup } from '../../shared/lifecycle/run-service.ts';
 import { cleanEndedJob } from './clean.ts';
 import type { ImporterContext } from './context.ts';
 import { meetDeadline } from './deadlines.ts';
-import { observeSource } from './observe.ts';
+import { observeAssembled, observeSource } from './observe.ts';
 import { Observer } from './observer.ts';
 import { answerImporterRequests } from './requests.ts';
 import { scheduleDeadlines } from './schedule.ts';
@@ -21,6 +21,7 @@ export async function startImporter(context: ImporterContext, cleanup: Cleanup):
   cleanup.add('looks', () => observer.idle());
   const workers: readonly WorkerDefinition[] = [
     { stream: 'JOBS', durable: 'importer-schedule', slots: SLOTS, handle: (message) => scheduleDeadlines(context, message) },
+    { stream: 'JOBS', durable: 'importer-observe', slots: SLOTS, handle: (message) => observeAssembled(observer, message) },
     { stream: 'TIMERS', durable: 'importer-deadlines', slots: SLOTS, handle: (message) => meetDeadline(context, observer, message) },
     { stream: 'JOBS', durable: 'importer-clean', slots: SLOTS, handle: (message) => cleanEndedJob(context, message) },
   ];

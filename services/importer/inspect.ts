@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { normalizeFormat } from '../../shared/domain/formats.ts';
 import { Defect } from '../../shared/errors/errors.ts';
 import type { EventData } from '../../shared/events/registry.ts';
-import { sourceKey, type ObjectKey } from '../../shared/objects/keys.ts';
+import type { ObjectKey } from '../../shared/objects/keys.ts';
 import type { ObjectHead, ObjectStore } from '../../shared/objects/object-store.ts';
 import { matchesDeclared, SNIFF_BYTES } from '../../shared/objects/sniff.ts';
 
@@ -10,7 +10,6 @@ type JobError = EventData<'job.failed'>['error'];
 
 /** What the file of a job turned out to be. */
 export type Inspection =
-  | { readonly kind: 'absent' }
   | { readonly kind: 'good'; readonly source: EventData<'job.source_received'> }
   | { readonly kind: 'bad'; readonly error: JobError };
 
@@ -18,14 +17,11 @@ export type Inspection =
 export type SourceTerms = { readonly inputFormat?: string; readonly maxBytes: number };
 
 /**
- * Looks at the source of a job, cheapest check first: is it there, has it a right size, does it begin as its format
- * does; only then is all of it hashed. Every read names the entity tag of the first look, so that all of them see one
- * file. Throws `ObjectNotFoundError` and `ObjectChangedError` when it is gone or replaced meanwhile, `TransientError`.
+ * Looks at the source of a job, which was found with this size and entity tag, cheapest check first: has it a right
+ * size, does it begin as its format does; only then is all of it hashed. Every read names the entity tag, so that all of
+ * them see one file. Throws `ObjectNotFoundError` and `ObjectChangedError` when it is gone or replaced meanwhile, `TransientError`.
  */
-export async function inspectSource(objects: ObjectStore, jobId: string, terms: SourceTerms): Promise<Inspection> {
-  const key = sourceKey(jobId);
-  const head = await objects.head(key);
-  if (!head) return { kind: 'absent' };
+export async function inspectSource(objects: ObjectStore, key: ObjectKey, head: ObjectHead, terms: SourceTerms): Promise<Inspection> {
   if (head.size_bytes === 0) return bad({ code: 'internal', reason: 'system_error', cause: 'empty_file' });
   if (head.size_bytes > terms.maxBytes) return bad({ code: 'file_too_large', max_bytes: terms.maxBytes });
   if (terms.inputFormat !== undefined && !(await beginsAs(objects, key, head, terms.inputFormat))) return bad({ code: 'internal', reason: 'system_error', cause: 'not_what_it_claims' });

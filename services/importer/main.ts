@@ -10,7 +10,7 @@ import { createJetStreamStore } from '../../shared/store/jetstream.ts';
 import { startImporter } from './importer.ts';
 
 const loadConfig = () =>
-  loadSettings(process.env, [...NATS_SETTINGS, ...OBJECT_SETTINGS, 'MASTER_KEY', 'LOG_LEVEL', 'SINGLE_UPLOAD_MAX_BYTES', 'CLEAN_AGAIN_SECONDS'], ['NATS_URL', 'MASTER_KEY']);
+  loadSettings(process.env, [...NATS_SETTINGS, ...OBJECT_SETTINGS, 'MASTER_KEY', 'LOG_LEVEL', 'SINGLE_UPLOAD_MAX_BYTES', 'MAX_INPUT_BYTES', 'CLEAN_AGAIN_SECONDS'], ['NATS_URL', 'MASTER_KEY']);
 
 await runService(() => createLogger('importer', loadConfig().LOG_LEVEL), start);
 
@@ -25,7 +25,8 @@ async function start(cleanup: Cleanup, logger: Logger): Promise<void> {
     dataKeys: await openKvDataKeys(nc, masterKey),
     clock: systemClock,
     logger,
-    singleUploadBytesMax: config.SINGLE_UPLOAD_MAX_BYTES,
+    singleUploadBytesMax: Math.min(config.SINGLE_UPLOAD_MAX_BYTES, config.MAX_INPUT_BYTES),
+    inputBytesMax: config.MAX_INPUT_BYTES,
     cleanAgainMs: config.CLEAN_AGAIN_SECONDS * 1000,
   };
   await startImporter(context, cleanup);

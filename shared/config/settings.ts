@@ -46,6 +46,7 @@ export const SETTINGS = {
   S3_FORCE_PATH_STYLE: z.enum(['true', 'false']).transform((text) => text === 'true').optional().describe('`true` names the bucket in the path instead of the host, as most stores other than AWS need it. Default: `false`.'),
   UPLOAD_URL_TTL_SECONDS: seconds.default(3600).describe('How long a single upload URL works (§4.5).'),
   UPLOAD_WINDOW_SECONDS: seconds.default(7200).describe('After this time a job whose file was never uploaded expires (§3).'),
+  PART_URL_TTL_SECONDS: seconds.default(900).describe('How long the URL of one part of a multipart upload works (§8); never longer than the upload window.'),
   HOLD_RELEASE_SECONDS: seconds.default(120).describe('Credits that are held for a job which is not created within this time are released; the api has half of it to create the job.'),
   IDEMPOTENCY_TTL_SECONDS: seconds.default(86_400).describe('How long an Idempotency-Key is remembered (§8).'),
   ACTIVE_JOB_UPLOAD_GRACE_SECONDS: seconds.default(3600).describe('After this time a job whose file was not uploaded does not count as active any more for the cap of free organizations (§8).'),

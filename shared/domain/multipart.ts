@@ -42,9 +42,14 @@ export function completeMultipart(file: AssembledFile, job: LiveJob): JobEvent |
 /** Only what is unfinished can be discarded. */
 export function abortMultipart(job: LiveJob): JobEvent {
   if (!job.multipart) throw notStarted(job);
-  requireWaiting(job);
-  if (job.multipart.completed) throw refuse('already_uploaded', 'The upload was completed; there is nothing to discard.', job);
+  requireUnfinished(job);
   return { type: 'job.multipart_aborted', data: {} };
+}
+
+/** Throws `DomainError` unless the job waits for its file and the upload in parts was not completed. */
+export function requireUnfinished(job: LiveJob): void {
+  requireWaiting(job);
+  if (job.multipart?.completed) throw refuse('already_uploaded', 'The upload was completed.', job);
 }
 
 function notStarted(job: LiveJob): Error {

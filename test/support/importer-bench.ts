@@ -72,6 +72,7 @@ export class ImporterBench {
       clock: systemClock,
       logger,
       singleUploadBytesMax: UPLOAD_BYTES_MAX,
+      inputBytesMax: 2 * UPLOAD_BYTES_MAX,
       cleanAgainMs: HOUR_MS,
     };
     return new ImporterBench({ server, folder, masterKey, context });

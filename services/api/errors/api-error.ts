@@ -6,7 +6,7 @@ export const ERROR_STATUSES = {
   forbidden_scope: [403],
   not_found: [404],
   method_not_allowed: [405],
-  validation_failed: [400, 408, 409, 413, 416, 431],
+  validation_failed: [400, 408, 409, 411, 413, 416, 431],
   insufficient_credits: [402],
   rate_limited: [429],
   idempotency_conflict: [409, 422],

@@ -25,6 +25,10 @@ const ANSWERS: Readonly<Record<string, (error: DomainError) => ApiError>> = {
   processing_cannot_be_cancelled: stateConflict,
   processing_cannot_be_deleted: stateConflict,
   not_waiting: stateConflict,
+  already_uploaded: stateConflict,
+  not_an_upload: badRequest,
+  multipart_not_started: badRequest,
+  multipart_not_found: () => ApiError.notFound('There is no such upload, or it is over.'),
   object_exists: (error) => ApiError.of(409, 'validation_failed', error.message, { reason: 'already_uploaded' }),
   object_changed: () => ApiError.notFound('There is no such file.'),
   object_too_large: (error) => ApiError.of(413, 'file_too_large', error.message, error.details),
@@ -51,6 +55,11 @@ export function unexpected(): ApiError {
 export function unavailable(reason: string): ApiError {
   const message = 'The service cannot answer this for a moment. Try again shortly.';
   return ApiError.of(503, 'internal', message, { retryable: true, reason }, { 'Retry-After': String(RETRY_AFTER_SECONDS) });
+}
+
+/** A request that this job can never, or not yet, take; 400 by §4.4. */
+function badRequest(error: DomainError): ApiError {
+  return ApiError.of(400, 'validation_failed', error.message, { reason: error.code });
 }
 
 /** A conflict with the state of a job carries code `validation_failed` and status 409 (§7, D35). */

@@ -10,12 +10,10 @@ import { receiveUpload } from '../../../shared/objects/receive-upload.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { ApiContext } from '../http/context.ts';
-import { allowBody } from '../http/expect-continue.ts';
 import { foldJob, jobIdOf } from '../jobs/load-job.ts';
 import { linkOf } from './link.ts';
+import { declaredLength, receiveBody } from './receive-body.ts';
 
-/** How long an upload may stand still, in ms, before it is given up. */
-const IDLE_MS_MAX = 60_000;
 /** How long the importer may take to look at the file, in ms; nobody waits for it here. */
 const OBSERVE_MS_MAX = 10_000;
 
@@ -39,23 +37,17 @@ export async function takeUpload(deps: Dependencies, ctx: ApiContext): Promise<v
 }
 
 async function receive(deps: Dependencies, ctx: ApiContext, link: Extract<FileLink, { operation: 'upload' }>): Promise<ObjectRecord> {
-  const length = ctx.headers['content-length'];
-  const declaredBytes = length === undefined ? undefined : Number(length);
+  const declaredBytes = declaredLength(ctx);
   // What is known to be too long is refused before the client is told to go on.
-  if (declaredBytes === undefined || declaredBytes <= link.maxBytes) allowBody(ctx);
-  ctx.req.setTimeout(IDLE_MS_MAX, () => ctx.req.destroy());
-  try {
-    return await receiveUpload(deps.objects, link.key, ctx.req, { declaredBytes, maxBytes: link.maxBytes });
-  } finally {
-    // The connection goes on to other requests, which may stand still for longer.
-    ctx.req.setTimeout(0);
-  }
+  const isWelcome = declaredBytes === undefined || declaredBytes <= link.maxBytes;
+  return await receiveBody(ctx, isWelcome, () => receiveUpload(deps.objects, link.key, ctx.req, { declaredBytes, maxBytes: link.maxBytes }));
 }
 
 async function requireWaiting(deps: Dependencies, jobId: string): Promise<void> {
   const job = await foldJob(deps, jobId);
   if (!job) throw ApiError.notFound();
   const { status } = jobAt(job, isoTime(deps.clock.nowMs()));
+  if (job.multipart?.completed) throw ApiError.of(409, 'validation_failed', 'The file was uploaded in parts.', { reason: 'already_uploaded', status });
   if (status === 'waiting') return;
   throw ApiError.of(409, 'validation_failed', `The job is ${status}; its file is fixed.`, { reason: 'not_waiting', status });
 }

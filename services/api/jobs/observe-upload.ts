@@ -19,7 +19,7 @@ export function awaitsUpload(job: LiveJob): boolean {
 export async function observeUpload(deps: Dependencies, jobId: string, job: LiveJob): Promise<boolean> {
   if (!awaitsUpload(job)) return false;
   try {
-    if ((await deps.objects.head(sourceKey(jobId))) === undefined) return false;
+    if (!(await deps.objects.hasUpload(sourceKey(jobId)))) return false;
     await requestObserve(deps.nc, jobId, OBSERVE_MS_MAX);
     return true;
   } catch (error) {

@@ -84,6 +84,30 @@ export const jobListShape = z
   .object({ data: z.array(jobShape), page: z.int().min(1), per_page: z.int().min(1).max(100), total: z.int().min(0).describe('Jobs on all pages.') })
   .meta({ id: 'JobList' });
 
+export const multipartShape = z
+  .object({
+    upload_id: uuid('Names this upload.'),
+    part_size: z.int().min(1).describe('Bytes of every part but the last, which has the rest.'),
+    parts_expected: z.int().min(1).describe('Number of parts.'),
+  })
+  .meta({ id: 'MultipartUpload' });
+
+export const partUrlsShape = z
+  .object({
+    parts: z.array(
+      z
+        .object({
+          part_number: z.int().min(1),
+          url: z.url().describe('Takes one PUT of the raw bytes of the part, without an API key.'),
+          expires_at: timestamp('Until when it works; it may be requested again.'),
+        })
+        .meta({ id: 'PartUrl' }),
+    ),
+  })
+  .meta({ id: 'PartUrlList' });
+
+export const assembledShape = z.object({ size_bytes: z.int().min(1).describe('Size of the assembled file.') }).meta({ id: 'AssembledFile' });
+
 export const callerShape = z
   .object({
     organization_id: uuid('Organization of the key.'),

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import type { Dependencies } from '../dependencies.ts';
 import { jobParameters } from './job-parameters.ts';
 import { sendResult } from '../files/send-result.ts';
+import { takePart } from '../files/take-part.ts';
 import { takeUpload } from '../files/take-upload.ts';
 import type { Route } from './route.ts';
 
 /** Files go in and out through links that carry their own authorization (§5.10); below the root of the server. */
 export function fileRoutes(deps: Dependencies): readonly Route[] {
-  return [uploadRoute(deps), downloadRoute(deps)];
+  return [uploadRoute(deps), partRoute(deps), downloadRoute(deps)];
 }
 
 const linkNote = 'Take the URL as it was given; its query is signed.';
@@ -28,6 +29,25 @@ function uploadRoute(deps: Dependencies): Route {
       errors: { 400: ['validation_failed'], 403: ['unauthorized'], 404: ['not_found'], 409: ['validation_failed'], 413: ['file_too_large'] },
     },
     handle: (ctx) => takeUpload(deps, ctx),
+  };
+}
+
+function partRoute(deps: Dependencies): Route {
+  return {
+    method: 'PUT',
+    path: '/files/source/{job_id}/parts/{part_number}',
+    access: 'link',
+    operation: {
+      operationId: 'uploadPart',
+      tag: 'Files',
+      summary: 'Upload one part of the file of a job',
+      description: `${linkNote} The body is the raw bytes of the part, with their exact length in \`Content-Length\`. Keep the \`ETag\` of the answer: completing the upload needs it. A part may be sent again; the last whole one counts. 403: the URL has expired or was changed. 404: the upload was discarded. 409: the job has its file, or has ended.`,
+      parameters: jobParameters.extend({ part_number: z.string().describe('Part of the URL as it was given.') }),
+      body: ['application/octet-stream', '*/*'],
+      success: { 200: { description: 'The part is stored.', headers: { ETag: 'Entity tag of the part.' } } },
+      errors: { 400: ['validation_failed'], 403: ['unauthorized'], 404: ['not_found'], 409: ['validation_failed'], 411: ['validation_failed'], 413: ['file_too_large'] },
+    },
+    handle: (ctx) => takePart(deps, ctx),
   };
 }
 

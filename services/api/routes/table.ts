@@ -3,6 +3,7 @@ import { describeApi } from '../openapi/document.ts';
 import { fileRoutes } from './files.ts';
 import { healthRoutes } from './health.ts';
 import { jobRoutes } from './jobs.ts';
+import { multipartRoutes } from './multipart.ts';
 import { callerRoutes } from './me.ts';
 import { publicRoutes } from './public.ts';
 import { referenceRoutes } from './reference.ts';
@@ -12,6 +13,7 @@ import type { Route } from './route.ts';
 export function makeRoutes(deps: Dependencies): readonly Route[] {
   const routes: readonly Route[] = [
     ...jobRoutes(deps),
+    ...multipartRoutes(deps),
     ...callerRoutes(deps),
     ...publicRoutes(() => describeApi(routes, deps.config.publicUrl)),
     ...referenceRoutes(),

@@ -1,0 +1,35 @@
+import { partBytes, type MultipartPlan } from '../../../shared/domain/multipart.ts';
+import type { NamedPart, StoredPart } from '../../../shared/objects/object-store.ts';
+import { ApiError, type Issue } from '../errors/api-error.ts';
+
+/** Problems named in one answer. */
+const ISSUES_MAX = 100;
+
+/** Checks that every part is named once and in order, before anybody asks the store. Throws `ApiError` with issues (D45). */
+export function requireEveryPart(plan: MultipartPlan, parts: readonly NamedPart[]): void {
+  const issues: Issue[] = [];
+  for (const [index, { part_number }] of parts.entries()) {
+    if (part_number > plan.parts_expected) issues.push({ path: `parts.${index}.part_number`, message: `must be from 1 to ${plan.parts_expected}` });
+    else if (part_number <= (parts[index - 1]?.part_number ?? 0)) issues.push({ path: `parts.${index}.part_number`, message: 'must be higher than the one before' });
+  }
+  const named = new Set(parts.map(({ part_number }) => part_number));
+  const missing = Array.from({ length: plan.parts_expected }, (_, index) => index + 1).filter((number) => !named.has(number));
+  issues.push(...missing.map((number) => ({ path: 'parts', message: `part ${number} is missing` })));
+  refuse(issues);
+}
+
+/** Checks that the store has each part, whole and as named. Throws `ApiError` with issues; the job goes on waiting (D45). */
+export function requireStoredParts(plan: MultipartPlan, parts: readonly NamedPart[], stored: readonly StoredPart[]): void {
+  const byNumber = new Map(stored.map((part) => [part.part_number, part]));
+  refuse([...parts.entries()].flatMap(([index, { part_number, etag }]): Issue[] => {
+    const found = byNumber.get(part_number);
+    if (!found) return [{ path: `parts.${index}.part_number`, message: 'was not uploaded' }];
+    const sizeBytes = partBytes(plan, part_number);
+    if (found.size_bytes !== sizeBytes) return [{ path: `parts.${index}.part_number`, message: `was uploaded with ${found.size_bytes} bytes and has ${sizeBytes}` }];
+    return found.etag === etag ? [] : [{ path: `parts.${index}.etag`, message: 'is not that of the part that was uploaded last' }];
+  }));
+}
+
+function refuse(issues: readonly Issue[]): void {
+  if (issues.length > 0) throw ApiError.issues(issues.slice(0, ISSUES_MAX));
+}

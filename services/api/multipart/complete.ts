@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import type { KeyContext } from '../../../shared/accounts/accounts-copy.ts';
+import { jobDecider } from '../../../shared/domain/job.ts';
+import { requireUnfinished } from '../../../shared/domain/multipart.ts';
+import { Defect, DomainError } from '../../../shared/errors/errors.ts';
+import type { Origin } from '../../../shared/events/envelope.ts';
+import { composeEtag } from '../../../shared/objects/composed-etag.ts';
+import { MultipartNotFoundError, ObjectExistsError, PartMismatchError } from '../../../shared/objects/errors.ts';
+import { sourceKey } from '../../../shared/objects/keys.ts';
+import type { NamedPart, ObjectHead } from '../../../shared/objects/object-store.ts';
+import { handle } from '../../../shared/store/handle.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { foldJob } from '../jobs/load-job.ts';
+import { originOf } from '../jobs/origin.ts';
+import { requireEveryPart, requireStoredParts } from './check-parts.ts';
+import { fileTooLarge } from './discarded.ts';
+import { loadUpload, type Upload } from './load-upload.ts';
+
+/**
+ * Assembles the parts (§4.4). The store makes the file first, then the log says so; a request that broke off anywhere
+ * can be repeated, and one that went well is answered the same for ever (D45). The importer hears of it from the log.
+ * Throws `ApiError` 400 with issues, 404, 409, 413, and `DomainError`.
+ */
+export async function completeUpload(deps: Dependencies, caller: KeyContext, jobId: string, parts: readonly NamedPart[], requestId: string): Promise<number> {
+  const upload = await loadUpload(deps, caller, jobId);
+  const { job, multipart } = upload;
+  requireEveryPart(multipart, parts);
+  if (multipart.completed) return answerAgain(multipart.completed, parts);
+  if (job.error?.code === 'file_too_large') throw fileTooLarge(job.error.max_bytes ?? deps.config.inputBytesMax);
+  requireUnfinished(job);
+  const origin = originOf(caller, requestId, randomUUID(), deps.clock.nowMs());
+  const head = await assemble(deps, caller, jobId, upload, parts, origin);
+  await announce(deps, jobId, head, origin);
+  return head.size_bytes;
+}
+
+function answerAgain(completed: ObjectHead, parts: readonly NamedPart[]): number {
+  if (completed.etag === composeEtag(parts)) return completed.size_bytes;
+  throw ApiError.issues([{ path: 'parts', message: 'are not those with which the upload was completed' }]);
+}
+
+async function assemble(deps: Dependencies, caller: KeyContext, jobId: string, { multipart }: Upload, parts: readonly NamedPart[], origin: Origin): Promise<ObjectHead> {
+  const { objects, config } = deps;
+  const key = sourceKey(jobId);
+  // A request that broke off after the file was made left no parts to check.
+  const isAssembled = (await objects.head(key))?.etag === composeEtag(parts);
+  const stored = isAssembled ? undefined : await objects.listParts(key);
+  if (stored) {
+    // Parts go when the job ends, takes another file, or discards them; then that is what is wrong, and not the parts.
+    requireUnfinished((await loadUpload(deps, caller, jobId)).job);
+    requireStoredParts(multipart, parts, stored);
+  }
+  if (multipart.size_bytes > config.inputBytesMax) throw await failTooLarge(deps, jobId, origin);
+  const head = await objects.completeMultipart(key, parts).catch((error: unknown) => explain(deps, jobId, parts, error));
+  // The parts have their sizes, so the file has its own; another one would be somebody else's.
+  if (head.size_bytes !== multipart.size_bytes) throw new Defect('an assembled file has another size than its parts');
+  return head;
+}
+
+/** The limit was lowered while the parts came in: the job cannot go on (§3). */
+async function failTooLarge(deps: Dependencies, jobId: string, origin: Origin): Promise<ApiError> {
+  const max_bytes = deps.config.inputBytesMax;
+  const { appended } = await handle(deps.store, jobDecider, { kind: 'job', id: jobId }, { type: 'fail', error: { code: 'file_too_large', max_bytes } }, origin);
+  if (appended) deps.logWatch.note('JOBS', appended.position);
+  return fileTooLarge(max_bytes);
+}
+
+async function explain(deps: Dependencies, jobId: string, parts: readonly NamedPart[], error: unknown): Promise<never> {
+  if (error instanceof PartMismatchError) {
+    const index = parts.findIndex(({ part_number }) => part_number === error.details['part_number']);
+    throw ApiError.issues([{ path: `parts.${index}.etag`, message: 'is not that of the part that was uploaded last' }]);
+  }
+  if (error instanceof MultipartNotFoundError) throw new DomainError('multipart_not_started', 'The multipart upload was discarded.');
+  // The single upload was whole first (D46).
+  if (error instanceof ObjectExistsError) await deps.objects.abortMultipart(sourceKey(jobId));
+  throw error;
+}
+
+async function announce(deps: Dependencies, jobId: string, { size_bytes, etag }: ObjectHead, origin: Origin): Promise<void> {
+  try {
+    const { appended } = await handle(deps.store, jobDecider, { kind: 'job', id: jobId }, { type: 'complete_multipart', file: { size_bytes, etag } }, origin);
+    if (appended) deps.logWatch.note('JOBS', appended.position);
+  } catch (error) {
+    if (error instanceof DomainError) await removeUnneeded(deps, jobId);
+    throw error;
+  }
+}
+
+/** The job ended, or the upload was discarded, while the file was made; its clean-up may have been before us. */
+async function removeUnneeded(deps: Dependencies, jobId: string): Promise<void> {
+  const job = await foldJob(deps, jobId);
+  if (job?.source || job?.multipart?.completed) return;
+  await deps.objects.remove(sourceKey(jobId));
+}
