@@ -65,3 +65,14 @@ export class MultipartUpload {
 export function makeLargePhoto(): Promise<Buffer> {
   return sharp(fixturePath('IMG_1054.JPG')).resize(3500, 2600, { fit: 'fill' }).removeAlpha().tiff({ compression: 'none' }).toBuffer();
 }
+
+/** Status, code and details of an error answer. */
+export function outcome(answer: Answer<ErrorBody>): unknown[] {
+  return [answer.status, answer.body.error.code, answer.body.error.details];
+}
+
+/** Paths of the problems that an answer names. */
+export function paths(answer: Answer<ErrorBody>): readonly string[] {
+  const issues = (answer.body.error.details?.['issues'] ?? []) as readonly { readonly path: string }[];
+  return issues.map(({ path }) => path);
+}
