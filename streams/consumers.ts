@@ -7,6 +7,7 @@ import { idempotency, keys, leases } from './buckets.ts';
 import { credits } from './credits.ts';
 import type { ConsumerDefinition, StreamDefinition } from './definition.ts';
 import { jobs } from './jobs.ts';
+import { rate } from './rate.ts';
 import { timers } from './timers.ts';
 
 /** Longer than any step of a worker that does not say in between that it is still at work, in ms. */
@@ -18,7 +19,7 @@ const ACK_PENDING_MAX = 1_000;
 const JOB_ENDS = ['job.finished', 'job.failed', 'job.cancelled', 'job.expired', 'job.deleted'] as const satisfies readonly EventType[];
 
 /** Every stream and bucket there is. */
-export const STREAMS: readonly StreamDefinition[] = [jobs, credits, accounts, timers, advisories, keys, leases, idempotency];
+export const STREAMS: readonly StreamDefinition[] = [jobs, credits, accounts, timers, rate, advisories, keys, leases, idempotency];
 
 /** Every durable consumer there is; a worker of another name does not start. */
 export const CONSUMERS: readonly ConsumerDefinition[] = [

@@ -4,9 +4,11 @@ import { PART_BYTES, PARTS_MAX } from '../../shared/domain/multipart.ts';
 import { NATS_SETTINGS } from '../../shared/nats/open.ts';
 import { OBJECT_SETTINGS, publicUrlOf, s3OptionsOf } from '../../shared/objects/open-store.ts';
 import { openMasterKey, type MasterKey } from '../../shared/privacy/master-key.ts';
+import type { BudgetLimits } from './limits/key-budgets.ts';
 
 const NAMES = [
   ...NATS_SETTINGS, ...OBJECT_SETTINGS, 'PRICING_URL', 'LOG_LEVEL', 'DATABASE_URL', 'MASTER_KEY',
+  'RATE_LIMIT_CREATE_FREE', 'RATE_LIMIT_CREATE_ACTIVE', 'RATE_LIMIT_OTHER', 'IP_FAILURE_LIMIT', 'TRUSTED_PROXIES', 'CONNECTIONS_PER_ADDRESS_MAX', 'NATS_REPLICAS',
   'UPLOAD_URL_TTL_SECONDS', 'UPLOAD_WINDOW_SECONDS', 'RESULT_TTL_SECONDS', 'IDEMPOTENCY_TTL_SECONDS', 'MAX_INPUT_BYTES', 'SINGLE_UPLOAD_MAX_BYTES',
   'PART_URL_TTL_SECONDS',
 ] as const;
@@ -31,6 +33,11 @@ export type ApiConfig = {
   readonly inputBytesMax: number;
   readonly partUrlTtlMs: number;
 };
+
+/** Requests a minute that one key has (§8 rate limits 1). */
+export function budgetLimitsOf(settings: ApiSettings): BudgetLimits {
+  return { createFree: settings.RATE_LIMIT_CREATE_FREE, createActive: settings.RATE_LIMIT_CREATE_ACTIVE, other: settings.RATE_LIMIT_OTHER };
+}
 
 /** Reads the settings. Throws `ConfigurationError` with every problem. */
 export function readApiSettings(environment: Environment): { readonly settings: ApiSettings; readonly config: ApiConfig; readonly masterKey: MasterKey } {

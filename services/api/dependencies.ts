@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { KeyObject } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Pool } from 'pg';
 import type { PositionWatch } from '../../projections/position-watch.ts';
 import type { AccountsCopy } from '../../shared/accounts/accounts-copy.ts';
@@ -12,6 +13,8 @@ import type { EventStore } from '../../shared/store/event-store.ts';
 import type { ApiConfig } from './config.ts';
 import type { StorageWatch } from './health/storage-watch.ts';
 import type { IdempotencyBucket } from './idempotency/bucket.ts';
+import type { AddressFailures } from './limits/address-failures.ts';
+import type { KeyBudgets } from './limits/key-budgets.ts';
 import type { LogWatch } from './long-poll/log-watch.ts';
 import type { WaitPlaces } from './long-poll/wait-places.ts';
 import type { LogGuard } from './read-models/log-guard.ts';
@@ -31,6 +34,10 @@ export type Dependencies = {
   readonly accounts: AccountsCopy;
   /** False while the copy of the keys may be out of date (D4, D62). */
   readonly keysAreCurrent: () => boolean;
+  /** Address of the client, behind trusted proxies too. */
+  readonly addressOf: (request: IncomingMessage) => string;
+  readonly addressFailures: AddressFailures;
+  readonly keyBudgets: KeyBudgets;
   readonly dataKeys: DataKeys;
   readonly idempotency: IdempotencyBucket;
   readonly masterKey: MasterKey;

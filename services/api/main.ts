@@ -13,13 +13,16 @@ import { openKvDataKeys } from '../../shared/privacy/kv-data-keys.ts';
 import { createJetStreamStore } from '../../shared/store/jetstream.ts';
 import { createApp } from './app.ts';
 import { openAccounts } from './accounts.ts';
-import { readApiSettings } from './config.ts';
+import { budgetLimitsOf, readApiSettings } from './config.ts';
 import type { Dependencies } from './dependencies.ts';
 import { StorageWatch } from './health/storage-watch.ts';
+import { makeAddressReader, makeProxyCheck } from './http/client-address.ts';
+import { securityHeaders } from './http/security-headers.ts';
 import { startServer } from './http/server.ts';
 import { IdempotencyBucket } from './idempotency/bucket.ts';
 import { LogWatch } from './long-poll/log-watch.ts';
 import { WaitPlaces } from './long-poll/wait-places.ts';
+import { openLimits } from './limits/open-limits.ts';
 import { LogGuard } from './read-models/log-guard.ts';
 import { watchSettling } from './read-models/when-settled.ts';
 
@@ -29,12 +32,16 @@ const STOP_GRACE_MS = 1_500;
 await runService(() => createLogger('api', readApiSettings(process.env).settings.LOG_LEVEL), startApi);
 
 async function startApi(cleanup: Cleanup, logger: Logger): Promise<void> {
-  const { settings } = readApiSettings(process.env);
+  const { settings, config } = readApiSettings(process.env);
   const stopping = new AbortController();
   // Every request that waits listens to it.
   setMaxListeners(0, stopping.signal);
   const deps = await openDependencies(cleanup, logger, stopping.signal);
-  const server = await startServer(createApp(deps), settings.PORT);
+  const server = await startServer(createApp(deps), {
+    port: settings.PORT,
+    headers: securityHeaders(config.publicUrl),
+    connections: { perAddressMax: settings.CONNECTIONS_PER_ADDRESS_MAX, isExempt: makeProxyCheck(settings.TRUSTED_PROXIES) },
+  });
   cleanup.add('server', () => {
     stopping.abort();
     return server.stop(STOP_GRACE_MS);
@@ -51,6 +58,8 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
   cleanup.add('accounts', () => accounts.stop());
   const applied = await answerApplied(nc, accounts, randomUUID(), logger);
   cleanup.add('answers to operators', () => applied.stop());
+  const limits = await openLimits(nc, { budgets: budgetLimitsOf(settings), failures: settings.IP_FAILURE_LIMIT, replicas: settings.NATS_REPLICAS }, masterKey, logger);
+  cleanup.add('limits', () => limits.stop());
   const pool = createPool(settings.DATABASE_URL, logger, 'api');
   cleanup.add('postgres', () => pool.end());
   const positions = watchPositions(nc, pool);
@@ -69,6 +78,9 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
     linkKey: fileLinkKey(masterKey),
     accounts,
     keysAreCurrent: () => logWatch.isConnected() && !accounts.reader.halted() && applied.isCurrent(),
+    addressOf: makeAddressReader(settings.TRUSTED_PROXIES),
+    addressFailures: limits.addressFailures,
+    keyBudgets: limits.keyBudgets,
     dataKeys: await openKvDataKeys(nc, masterKey),
     idempotency: await IdempotencyBucket.open(nc, config.idempotencyTtlMs),
     masterKey,

@@ -4,6 +4,8 @@ import { LOG_LEVELS } from '../log/log.ts';
 
 /** Sizes of the contract are binary (D42, D98). */
 const MIB = 2 ** 20;
+/** More requests in a minute than anything serves: no limit. */
+const REQUESTS_MAX = 1_000_000_000;
 
 const whole = z.string().regex(/^\d+$/, 'must be a whole number').transform(Number);
 const atLeast = (min: number, max: number) => whole.pipe(z.number().min(min).max(max));
@@ -57,7 +59,12 @@ export const SETTINGS = {
   CONVERTER_SLOTS: atLeast(1, 256).default(2).describe('Conversions that one converter runs at once.'),
   CONVERTER_SANDBOX: z.enum(['auto', 'require', 'off']).default('auto').describe('`auto` uses bubblewrap where it works and warns where it does not; `require` refuses to start without it; `off` runs without.'),
   CONVERSION_TIMEOUT_SECONDS: atLeast(1, 86_400).default(300).describe('Wall-clock limit of one conversion.'),
-  TRUSTED_PROXIES: cidrs.default([]).describe('Proxies (addresses or CIDR ranges) whose `X-Forwarded-For` is believed.'),
+  RATE_LIMIT_CREATE_FREE: atLeast(1, REQUESTS_MAX).default(30).describe('Times that one key of a free-tier organization may ask to create a job in a calendar minute (§8).'),
+  RATE_LIMIT_CREATE_ACTIVE: atLeast(1, REQUESTS_MAX).default(120).describe('The same for a key of an organization with an active plan (§8).'),
+  RATE_LIMIT_OTHER: atLeast(1, REQUESTS_MAX).default(300).describe('All other requests of one key in a calendar minute (§8).'),
+  IP_FAILURE_LIMIT: atLeast(1, REQUESTS_MAX).default(30).describe('Requests without a valid key in a calendar minute after which an address (IPv6: its /64) is shut out until the minute ends (§8).'),
+  CONNECTIONS_PER_ADDRESS_MAX: atLeast(1, 1_000_000).default(2000).describe('Connections that one address (IPv6: its /64) may have open to one api process. Trusted proxies and this machine itself have no limit of their own.'),
+  TRUSTED_PROXIES: cidrs.refine((parts) => parts.every((part) => !/\/0+$/.test(part)), 'must not name every address there is').default([]).describe('Proxies (addresses or CIDR ranges) whose `X-Forwarded-For` is believed. Without it everybody behind a proxy has its address, and shares one limit of failures.'),
   OUTBOUND_ALLOWED_ADDRESSES: cidrs.default([]).describe('CIDR ranges excepted from the rule that outbound requests go to public addresses only. Each one opens that network to your clients.'),
   OUTBOUND_CA_FILE: z.string().min(1).optional().describe('File with further certificate authorities (PEM) for outbound requests.'),
   PRICING_URL: url(['http:', 'https:']).optional().describe('Page named in `pricing_url` of 402 answers. Default: `PUBLIC_URL/v1/operations`, which lists the price of every conversion.'),

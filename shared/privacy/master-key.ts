@@ -7,7 +7,7 @@ const KEY_BYTES = 32;
 const KEY_ID_BYTES = 6;
 
 /** What a key derived from the master key is for; keys of different purposes tell nothing about each other. */
-export type KeyPurpose = 'file-links' | 'data-keys' | 'tags' | 'idempotency';
+export type KeyPurpose = 'file-links' | 'data-keys' | 'tags' | 'idempotency' | 'addresses';
 
 /** The one secret from which all others follow. Its bytes are not reachable from here, so no log can show them. */
 export interface MasterKey {

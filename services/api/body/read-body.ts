@@ -10,8 +10,6 @@ import { nestsDeeperThan } from './scan-depth.ts';
 const JSON_BODY_BYTES_MAX = 2 ** 20;
 /** Levels of objects and arrays in a body; a job needs three. */
 const JSON_LEVELS_MAX = 32;
-/** A body of a megabyte takes this long on a very slow line; a body that takes longer is held back on purpose. */
-const BODY_MS_MAX = 30_000;
 
 /** One character a byte: exactly the bytes that came. */
 const BYTES_AS_TEXT = 'binary';
@@ -55,7 +53,7 @@ function refuseDeclaredSize(ctx: ApiContext): void {
 const readText = koaBody({ json: false, urlencoded: false, text: true, textTypes: ['application/json'], textLimit: JSON_BODY_BYTES_MAX, encoding: BYTES_AS_TEXT });
 
 async function readBytes(ctx: ApiContext): Promise<Buffer> {
-  return bounded(ctx, async () => {
+  return received(ctx, async () => {
     await readText(ctx, () => Promise.resolve());
     const { body } = ctx.request;
     return Buffer.from(typeof body === 'string' ? body : '', BYTES_AS_TEXT);
@@ -64,7 +62,7 @@ async function readBytes(ctx: ApiContext): Promise<Buffer> {
 
 /** Counts while it throws away: a chunked body has no declared length. */
 async function skipBytes(ctx: ApiContext): Promise<void> {
-  await bounded(ctx, async () => {
+  await received(ctx, async () => {
     let size = 0;
     // Not destroyed at an early end: the client has to be answered on the same connection.
     for await (const chunk of ctx.req.iterator({ destroyOnReturn: false })) {
@@ -74,18 +72,15 @@ async function skipBytes(ctx: ApiContext): Promise<void> {
   });
 }
 
-/** Asks for the body, and gives up when it is held back. */
-async function bounded<T>(ctx: ApiContext, read: () => Promise<T>): Promise<T> {
+/** Asks for the body, and says what came instead of it; how long it may take is bounded for all requests alike. */
+async function received<T>(ctx: ApiContext, read: () => Promise<T>): Promise<T> {
   allowBody(ctx);
-  const timer = setTimeout(() => ctx.req.destroy(new Error('the body takes too long')), BODY_MS_MAX);
   try {
     return await read();
   } catch (error) {
     if (error instanceof ApiError) throw error;
     if (error instanceof Error && 'status' in error && error.status === PAYLOAD_TOO_LARGE) throw tooLarge();
     throw ApiError.of(400, 'validation_failed', 'The body did not arrive completely.', { reason: 'incomplete_body' });
-  } finally {
-    clearTimeout(timer);
   }
 }
 

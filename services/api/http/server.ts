@@ -1,8 +1,8 @@
-import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { randomUUID } from 'node:crypto';
 import type Koa from 'koa';
-import { ApiError, envelopeOf } from '../errors/api-error.ts';
+import { answerBadHttp, badHttp } from './bad-http.ts';
+import { limitConnections, OpenAnswers, type ConnectionLimits } from './connections.ts';
 import type { ApiState } from './context.ts';
 
 /** A head that takes longer is held back on purpose. */
@@ -14,11 +14,10 @@ const CHECK_EVERY_MS = 5_000;
 /** Unused connections are kept a little longer than the wait of a long poll, so that a proxy does not race us. */
 const KEEP_ALIVE_MS = 30_000;
 const HEAD_BYTES_MAX = 16_384;
-/** Long polls hold a connection each; above this new ones wait in the system's queue. */
+/** Long polls hold a connection each; more than this are closed as they come. */
 const CONNECTIONS_MAX = 10_000;
-
-/** How long a connection stays for a client to take the refusal of bad HTTP, in ms; who never closes it would hold it for ever. */
-const LINGER_MS_MAX = 1_000;
+/** After so many requests a connection ends in order, so that clients spread anew over processes that came later. */
+const REQUESTS_PER_CONNECTION_MAX = 10_000;
 
 /** A server that listens. */
 export type RunningServer = {
@@ -27,19 +26,32 @@ export type RunningServer = {
   readonly stop: (graceMs: number) => Promise<void>;
 };
 
-/** Serves the application. Port 0 takes any free one. Rejects when the port cannot be had. */
-export async function startServer(app: Koa<ApiState>, port: number): Promise<RunningServer> {
+/** Where and how to serve. */
+export type ServerOptions = {
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** Headers of answers to what cannot be read as HTTP; the application sets its own. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly connections: ConnectionLimits;
+  /** How long the head of a request may take, in ms. */
+  readonly headersMs?: number;
+};
+
+/** Serves the application. Rejects when the port cannot be had. */
+export async function startServer(app: Koa<ApiState>, options: ServerOptions): Promise<RunningServer> {
+  const { port, headersMs = HEADERS_MS_MAX } = options;
   const server = createServer({
-    headersTimeout: HEADERS_MS_MAX,
+    headersTimeout: headersMs,
     requestTimeout: REQUEST_MS_MAX,
-    connectionsCheckingInterval: CHECK_EVERY_MS,
+    connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, headersMs),
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: HEAD_BYTES_MAX,
     // Node would refuse with an empty answer; the application does it with the envelope.
     requireHostHeader: false,
   });
   server.maxConnections = CONNECTIONS_MAX;
-  serve(server, app);
+  limitConnections(server, options.connections);
+  serve(server, app, options.headers);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, () => resolve());
@@ -48,43 +60,23 @@ export async function startServer(app: Koa<ApiState>, port: number): Promise<Run
   return { port: address !== null && typeof address === 'object' ? address.port : port, stop: (graceMs) => stopServer(server, graceMs) };
 }
 
-function serve(server: Server, app: Koa<ApiState>): void {
-  const answer = app.callback();
-  server.on('request', (request, response) => void answer(request, response));
+function serve(server: Server, app: Koa<ApiState>, headers: Readonly<Record<string, string>>): void {
+  const handle = app.callback();
+  const open = new OpenAnswers();
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    // Node's own limit would refuse what was sent ahead with an empty answer.
+    if (open.note(request.socket, response) >= REQUESTS_PER_CONNECTION_MAX) response.setHeader('Connection', 'close');
+    void handle(request, response);
+  };
+  server.on('request', answer);
   // Without a listener the server says "continue" by itself, and bodies are sent that will be refused.
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => void answer(request, response));
+  server.on('checkContinue', answer);
   // What we do not know may be ignored (RFC 9110 §10.1.1); Node would refuse it with an empty answer.
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => void answer(request, response));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => answerBadHttp(error.code, socket));
-}
-
-/** What cannot be read as HTTP has no request to answer; the envelope and an id of its own go straight onto the socket (D51). */
-function answerBadHttp(errorCode: string | undefined, socket: Socket): void {
-  if (errorCode === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const error = badHttp(errorCode);
-  const requestId = randomUUID();
-  const body = JSON.stringify(envelopeOf(error, requestId));
-  const head = [
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-    'X-Content-Type-Options: nosniff',
-    'Cache-Control: no-store',
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  const cutOff = setTimeout(() => socket.destroy(), LINGER_MS_MAX);
-  socket.once('close', () => clearTimeout(cutOff));
-}
-
-function badHttp(errorCode: string | undefined): ApiError {
-  if (errorCode === 'HPE_HEADER_OVERFLOW') return ApiError.of(431, 'validation_failed', `The headers are larger than ${HEAD_BYTES_MAX} bytes.`, { reason: 'headers_too_large', max_bytes: HEAD_BYTES_MAX });
-  if (errorCode === 'ERR_HTTP_REQUEST_TIMEOUT') return ApiError.of(408, 'validation_failed', 'The request did not arrive in time.', { reason: 'request_timeout' });
-  return ApiError.of(400, 'validation_failed', 'This is not a valid HTTP request.', { reason: 'bad_http' });
+  server.on('checkExpectation', answer);
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) => {
+    if (code === 'ECONNRESET' || !socket.writable || !open.mayWrite(socket)) socket.destroy();
+    else answerBadHttp(badHttp(code, HEAD_BYTES_MAX), socket, headers);
+  });
 }
 
 async function stopServer(server: Server, graceMs: number): Promise<void> {

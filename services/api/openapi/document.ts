@@ -21,7 +21,8 @@ const INTRODUCTION = [
   'HEAD works wherever GET does. An unknown address is answered 404 `not_found`, an unknown method 405 `method_not_allowed` with `Allow`, and what cannot be read as HTTP 400, 408 or 431 `validation_failed`.',
   TEST_MODE,
   'Every answer carries `X-Request-Id`. Every answer that is not 2xx carries the error envelope. Fields and codes may be added at any time; clients tolerate what they do not know.',
-  'Checks are made in this order: API key, address and method, scope, size and syntax of the body, validation, whether the job exists, whether the conversion is supported, the cap of active jobs, credits, state of the job. An earlier answer for an `Idempotency-Key` comes before validation.',
+  'Each key has two budgets of requests in a calendar minute: one for creating jobs, one for all the rest. Every answer to a valid key says in `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` how the budget of that request stands; every request counts, also one that is refused. 429 `rate_limited` names the `limit`, its `reset` in Unix seconds and a `reason`: `key_rate_limited` when the budget is used up, `ip_throttled` when too many requests without a valid key came from the address of the caller. Requests with `wait` count once.',
+  'Checks are made in this order: address of the caller, API key, budget of the key, address and method of the request, scope, size and syntax of the body, validation, whether the job exists, whether the conversion is supported, the cap of active jobs, credits, state of the job. An earlier answer for an `Idempotency-Key` comes before validation.',
 ].join('\n\n');
 
 /** Describes the routes in OpenAPI 3.1, from the schemas that check their requests (§9). `publicUrl` is without `/v1`. */
@@ -61,7 +62,7 @@ function describeRoute(route: Route, publicUrl: string, security: NonNullable<Ro
       ...(requestHeaders ? { headers: requestHeaders } : {}),
       ...(body === undefined ? {} : { body: { required: true, content: contentOf(body) } }),
     },
-    responses: { ...describeSuccesses(operation.success), ...describeErrors(errorsOf(access, operation.errors ?? {})) },
+    responses: { ...describeSuccesses(operation.success, needsKey), ...describeErrors(errorsOf(access, operation.errors ?? {}), needsKey) },
   };
 }
 
@@ -74,21 +75,33 @@ function contentOf(body: z.ZodType | readonly string[]): NonNullable<ResponseCon
   return Object.fromEntries(body.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]));
 }
 
-function describeSuccesses(successes: Readonly<Record<number, SuccessDescription>>): Record<string, ResponseConfig> {
+function describeSuccesses(successes: Readonly<Record<number, SuccessDescription>>, needsKey: boolean): Record<string, ResponseConfig> {
   return mapValues(successes, ({ description, body, headers = {}, headersAtTimes = {} }) => ({
     description,
-    headers: headersOf(headers).extend(mapValues(headersAtTimes, (text) => z.string().describe(text).optional())),
+    headers: headersOf({ ...(needsKey ? BUDGET_HEADERS : {}), ...headers }, headersAtTimes),
     ...(body === undefined ? {} : { content: contentOf(body) }),
   }));
 }
 
-function describeErrors(errors: Readonly<Record<number, readonly ErrorCode[]>>): Record<string, ResponseConfig> {
-  return mapValues(errors, (codes, status) => ({
-    description: codes.map((code) => `\`${code}\``).join(', '),
-    headers: headersOf(ERROR_HEADERS[status] ?? {}),
-    content: contentOf(errorShapeOf(codes)),
-  }));
+function describeErrors(errors: Readonly<Record<number, readonly ErrorCode[]>>, needsKey: boolean): Record<string, ResponseConfig> {
+  return mapValues(errors, (codes, status) => {
+    const budget = needsKey && status !== '401' ? BUDGET_HEADERS : {};
+    const always = ERROR_HEADERS[status] ?? {};
+    return {
+      description: codes.map((code) => `\`${code}\``).join(', '),
+      // A caller who is refused before he is known has no budget.
+      headers: BEFORE_THE_KEY.has(status) ? headersOf(always, { ...budget, ...SOMETIMES[status] }) : headersOf({ ...budget, ...always }),
+      content: contentOf(errorShapeOf(codes)),
+    };
+  });
 }
+
+/** How the budget stands that the request counted against (§8 rate limits 2). */
+const BUDGET_HEADERS = {
+  'X-RateLimit-Limit': 'Requests in a minute.',
+  'X-RateLimit-Remaining': 'Requests left in this minute.',
+  'X-RateLimit-Reset': 'Unix time in seconds when the minute ends.',
+};
 
 /** Headers that come with an error of some status. */
 const ERROR_HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -96,16 +109,27 @@ const ERROR_HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   503: { 'Retry-After': 'Seconds after which to try again.' },
 };
 
-function headersOf(headers: Readonly<Record<string, string>>) {
-  const all = { 'X-Request-Id': 'Names this request to support.', ...headers };
-  return z.object(mapValues(all, (description) => z.string().describe(description)));
+/** Statuses that also a caller can get who is not known yet. */
+const BEFORE_THE_KEY: ReadonlySet<string> = new Set(['400', '429', '503']);
+
+/** Headers that come with some errors of a status. */
+const SOMETIMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  429: { 'Retry-After': 'Seconds until the minute ends; absent for `active_job_limit_reached`.' },
+};
+
+function headersOf(always: Readonly<Record<string, string>>, sometimes: Readonly<Record<string, string>> = {}) {
+  const all = { 'X-Request-Id': 'Names this request to support.', ...always };
+  return z.object({
+    ...mapValues(all, (description) => z.string().describe(description)),
+    ...mapValues(sometimes, (description) => z.string().optional().describe(description)),
+  });
 }
 
 /** Errors that every route of an access rule can answer, and its own. */
 function errorsOf(access: Access, own: Readonly<Record<number, readonly ErrorCode[]>>): Readonly<Record<number, readonly ErrorCode[]>> {
   // 400 also without a body or a query: what cannot be read as HTTP (D51).
   const byAccess: Record<number, readonly ErrorCode[]> = { 400: ['validation_failed'], 500: ['internal'], 503: ['internal'] };
-  if (access !== 'public' && access !== 'link') byAccess[401] = ['unauthorized'];
+  if (access !== 'public' && access !== 'link') Object.assign(byAccess, { 401: ['unauthorized'], 429: ['rate_limited'] });
   if (access !== 'public' && access !== 'link' && access !== 'any_key') byAccess[403] = ['forbidden_scope'];
   return { ...byAccess, ...own };
 }

@@ -52,6 +52,7 @@ function createRoute(deps: Dependencies): Route {
     method: 'POST',
     path: '/v1/jobs',
     access: 'job.write',
+    budget: 'create',
     operation: {
       operationId: 'createJob',
       tag: 'Jobs',

@@ -1,6 +1,7 @@
 import { Router } from '@koa/router';
 import type { EventData } from '../../../shared/events/registry.ts';
 import type { ApiContext } from '../http/context.ts';
+import type { BudgetName } from '../limits/key-budgets.ts';
 import type { OperationDescription } from '../openapi/operation.ts';
 
 /** Scopes of §5. */
@@ -19,6 +20,8 @@ export type Route = {
   /** Path from the root of the server; `{name}` stands for one segment. */
   readonly path: string;
   readonly access: Access;
+  /** What a request counts against; all the rest unless it says otherwise (§8 rate limits 1). */
+  readonly budget?: BudgetName;
   readonly operation: OperationDescription;
   readonly handle: (ctx: ApiContext) => Promise<void> | void;
 };

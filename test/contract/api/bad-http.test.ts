@@ -15,7 +15,7 @@ describe('Bad HTTP', function () {
   this.timeout(20_000);
 
   it('keeps no connection open when the client never closes its side', async () => {
-    const server = await startServer(new Koa<ApiState>(), 0);
+    const server = await startServer(new Koa<ApiState>(), { port: 0, headers: {}, connections: { perAddressMax: 10, isExempt: () => false } });
     const socket = connect({ host: '127.0.0.1', port: server.port, allowHalfOpen: true });
     socket.write('nonsense\r\n\r\n');
     socket.resume();
