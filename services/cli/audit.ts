@@ -18,13 +18,13 @@ function say(line: string): void {
 const verify: Command = {
   name: 'verify',
   usage: '[--json]',
-  summary: 'Replays the log: chains, transitions, the ledger, and every read model. Exit code 0 when all is in order, 1 when not.',
+  summary: 'Replays the log: chains, transitions, the ledger, deadlines, and every read model. Exit code 0 when all is in order, 1 when not.',
   options: { json: { type: 'boolean' } },
   arguments: [],
   run: (values) =>
     withConnection(async (connection) => {
       const findings = new Findings();
-      const log = await verifyLog(connection.nc, findings, systemClock.nowMs(), say);
+      const log = await verifyLog(connection.nc, findings, systemClock, say);
       say('comparing read models with a replay');
       const pool = createPool(connection.service.databaseUrl, connection.logger);
       const readModels = await compareReadModels(connection.nc, pool, say).catch((error: unknown) => {

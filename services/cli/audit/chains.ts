@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { readStream, streamExtent, type StoredMessage } from '../../../shared/consume/read-stream.ts';
+import { readStream, type StoredMessage } from '../../../shared/consume/read-stream.ts';
 import { CodedError } from '../../../shared/errors/errors.ts';
 import type { StoredEvent } from '../../../shared/events/envelope.ts';
 import { decodeMessage } from '../../../shared/store/stored-message.ts';
@@ -8,12 +8,11 @@ import type { Findings } from './findings.ts';
 type Head = { readonly version: number; readonly hash: string };
 
 /**
- * Walks a stream from its first event and checks what makes it a log: no position is missing, every event fits the
- * schema of its version, lies on its own subject, and carries the hash of the event before it in its aggregate. Events
- * that pass go to `visit`. Answers how many there are.
+ * Walks a stream from its first event up to the position `last` and checks what makes it a log: no position is missing,
+ * every event fits the schema of its version, lies on its own subject, and carries the hash of the event before it in
+ * its aggregate. Events that pass go to `visit`.
  */
-export async function walkChains(nc: NatsConnection, stream: string, findings: Findings, visit: (event: StoredEvent) => void): Promise<number> {
-  const { last } = await streamExtent(nc, stream);
+export async function walkChains(nc: NatsConnection, { stream, last }: { readonly stream: string; readonly last: number }, findings: Findings, visit: (event: StoredEvent) => void): Promise<void> {
   const heads = new Map<string, Head>();
   let expected = 1;
   for await (const message of readStream(nc, stream, 1, last)) {
@@ -26,7 +25,6 @@ export async function walkChains(nc: NatsConnection, stream: string, findings: F
     heads.set(subject, { version: event.version, hash: event.hash });
     visit(event);
   }
-  return expected - 1;
 }
 
 function read(message: StoredMessage, findings: Findings): StoredEvent | undefined {

@@ -1,60 +1,70 @@
 import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '../../../shared/clock/clock.ts';
 import { accountDecider, type AccountState } from '../../../shared/domain/account.ts';
-import { creditsDecider, type CreditsState } from '../../../shared/domain/credits.ts';
+import { streamExtent } from '../../../shared/consume/read-stream.ts';
 import { jobDecider } from '../../../shared/domain/job.ts';
 import type { JobState } from '../../../shared/domain/job-state.ts';
 import type { StoredEvent } from '../../../shared/events/envelope.ts';
-import type { AccountEvent, CreditsEvent, JobEvent } from '../../../shared/events/registry.ts';
+import type { AccountEvent, JobEvent } from '../../../shared/events/registry.ts';
 import { walkChains } from './chains.ts';
+import { CreditsBooks } from './credits-books.ts';
 import type { Findings } from './findings.ts';
-import { checkBalances, checkSettlements, type JobAccount, type Totals } from './ledger-check.ts';
-import { IllegalEventError, replayAccount, replayCredits, replayJob } from './replay.ts';
+import { checkBalances, checkDeadlines, checkSettlements, type JobAccount, type Totals } from './ledger-check.ts';
+import { IllegalEventError, replayAccount, replayJob } from './replay.ts';
 
 /** Counts of what was checked. */
 export type LogReport = { readonly events: Readonly<Record<'JOBS' | 'CREDITS' | 'ACCOUNTS', number>>; readonly jobs: number; readonly organizations: number; readonly credits: Totals };
 
 /**
  * Replays the whole log: every chain intact, every transition one that the rules allow, every job settled by the ledger
- * as its end demands. `CREDITS` is read after `JOBS`, so that a settlement is never looked for before its job.
+ * as its end demands, every deadline met. Meanwhile the service goes on, so each stream is read up to an end that is fixed
+ * before: first the settlements that are judged, then the jobs, whose events are the reasons of those, then all of
+ * `CREDITS`, where the hold of each of these jobs lies. Throws `TransientError`.
  */
-export async function verifyLog(nc: NatsConnection, findings: Findings, nowMs: number, say: (line: string) => void): Promise<LogReport> {
+export async function verifyLog(nc: NatsConnection, findings: Findings, clock: Clock, say: (line: string) => void): Promise<LogReport> {
   const accounts = new Map<string, AccountState>();
   const jobs = new Map<string, JobAccount>();
   const jobStates = new Map<string, JobState>();
-  const credits = new Map<string, CreditsState>();
-  const holdTimes = new Map<string, number>();
+  const credits = new CreditsBooks();
+  const settledUpTo = (await streamExtent(nc, 'CREDITS')).last;
+  const moment = { nowMs: clock.nowMs(), settledUpTo };
+  const { last: jobsEnd } = await streamExtent(nc, 'JOBS');
+  const { last: creditsEnd } = await streamExtent(nc, 'CREDITS');
+  const { last: accountsEnd } = await streamExtent(nc, 'ACCOUNTS');
 
   say('replaying ACCOUNTS');
-  const accountEvents = await walkChains(nc, 'ACCOUNTS', findings, (stored) => {
+  await walkChains(nc, { stream: 'ACCOUNTS', last: accountsEnd }, findings, (stored) => {
     applyTo(accounts, accountDecider.initialState, stored, findings, (state) => replayAccount(state, stored.event as AccountEvent));
   });
   say('replaying JOBS');
-  const jobEvents = await walkChains(nc, 'JOBS', findings, (stored) => {
+  await walkChains(nc, { stream: 'JOBS', last: jobsEnd }, findings, (stored) => {
     const state = applyTo(jobStates, jobDecider.initialState, stored, findings, (before) => replayJob(before, stored.event as JobEvent, stored.envelope.time));
     remember(jobs, stored, state);
   });
   say('replaying CREDITS');
-  const creditsEvents = await walkChains(nc, 'CREDITS', findings, (stored) => {
-    const event = stored.event as CreditsEvent;
-    if (event.type === 'credits.held') holdTimes.set(event.data.job_id, Date.parse(stored.envelope.time));
-    applyTo(credits, creditsDecider.initialState, stored, findings, (state) => replayCredits(state, event));
-  });
-  const totals = checkBalances(credits, findings);
-  checkSettlements(jobs, credits, holdTimes, nowMs, findings);
-  return { events: { JOBS: jobEvents, CREDITS: creditsEvents, ACCOUNTS: accountEvents }, jobs: jobs.size, organizations: accounts.size, credits: totals };
+  await walkChains(nc, { stream: 'CREDITS', last: creditsEnd }, findings, (stored) => judged(stored, findings, () => credits.apply(stored)));
+  const totals = checkBalances(credits.organizations, findings);
+  checkSettlements(jobs, credits.organizations, moment, findings);
+  checkDeadlines(jobs, moment, findings);
+  return { events: { JOBS: jobsEnd, CREDITS: creditsEnd, ACCOUNTS: accountsEnd }, jobs: jobs.size, organizations: accounts.size, credits: totals };
 }
 
 function applyTo<State>(states: Map<string, State>, initial: State, stored: StoredEvent, findings: Findings, replay: (state: State) => State): State {
-  const { kind, id } = stored.aggregate;
+  const { id } = stored.aggregate;
   const before = states.get(id) ?? initial;
+  const after = judged(stored, findings, () => replay(before)) ?? before;
+  states.set(id, after);
+  return after;
+}
+
+/** What `work` answers; nothing when the rules do not allow the event, which is then a finding. */
+function judged<T>(stored: StoredEvent, findings: Findings, work: () => T): T | undefined {
   try {
-    const after = replay(before);
-    states.set(id, after);
-    return after;
+    return work();
   } catch (error) {
     if (!(error instanceof IllegalEventError)) throw error;
-    findings.add('transition', `${kind}.${id}`, `${error.message} (position ${stored.position})`);
-    return before;
+    findings.add('transition', `${stored.aggregate.kind}.${stored.aggregate.id}`, `${error.message} (position ${stored.position})`);
+    return undefined;
   }
 }
 
