@@ -6,7 +6,7 @@ import { toTransient } from '../shared/postgres/transient.ts';
 import { LogBehindError } from './advance.ts';
 import { openLogCheck } from './log-check.ts';
 import { readPosition } from './positions.ts';
-import { PROJECTIONS, type Projection, type ProjectionName } from './projection.ts';
+import { PROJECTIONS, type Companion, type Projection, type ProjectionName } from './projection.ts';
 import { LOG_START, replay, type ReplayPlace } from './replay.ts';
 import { walkRows, zipRows } from './row-walk.ts';
 
@@ -22,7 +22,7 @@ export type Comparison = {
   /** SHA-256 over all rows in the order of their keys: of the live table, and of the replay. */
   readonly sha256: string;
   readonly sha256Replayed: string;
-  /** Keys of rows that are missing, too many or different; the first ten thousand. */
+  /** Keys of rows that are missing, too many or different, in the table or beside it; the first ten thousand of each. */
   readonly differing: readonly string[];
 };
 
@@ -44,6 +44,10 @@ async function compareReadModel(nc: NatsConnection, pool: Pool, projection: Proj
   const replayed = `pg_temp.${projection.table}_replayed`;
   try {
     await client.query(`create temp table ${projection.table}_replayed (like public.${projection.table} including all)`);
+    if (projection.companion) {
+      const { tableFor } = projection.companion;
+      await client.query(`create table ${tableFor(replayed)} (like public.${tableFor(projection.table)} including all)`);
+    }
     return await compareWith(nc, client, projection, replayed, onProgress);
   } catch (error) {
     throw toTransient(error);
@@ -54,7 +58,7 @@ async function compareReadModel(nc: NatsConnection, pool: Pool, projection: Proj
 }
 
 async function compareWith(nc: NatsConnection, client: PoolClient, projection: Projection, replayed: string, onProgress: (line: string) => void): Promise<Comparison> {
-  const { name, table, key } = projection;
+  const { name, table, key, companion } = projection;
   const log = await openLogCheck(nc);
   // Most of the replay happens before the snapshot of the live table is taken, which Postgres should not keep for long.
   const early = await readPosition(client, name);
@@ -73,7 +77,9 @@ async function compareWith(nc: NatsConnection, client: PoolClient, projection: P
     async () => {
       const { position } = await readPosition(client, name);
       await replayTo(before, position, (work) => work());
-      return { name, position, ...(await compareRows(client, `public.${table}`, replayed, key)) };
+      const rows = await compareRows(client, `public.${table}`, replayed, key);
+      const companions = companion ? await compareCompanions(client, companion, table, replayed) : [];
+      return { name, position, ...rows, differing: [...rows.differing, ...companions] };
     },
     'repeatable read',
   );
@@ -92,4 +98,16 @@ async function compareRows(client: PoolClient, live: string, replayed: string, k
     if (row.left !== row.right && differing.length < DIFFERING_MAX) differing.push(row.key);
   }
   return { rows, sha256: hashes.left.digest('hex'), sha256Replayed: hashes.right.digest('hex'), differing };
+}
+
+/** Keys of what differs in a companion; it is small beside its table. */
+async function compareCompanions(client: PoolClient, companion: Companion, table: string, replayed: string): Promise<readonly string[]> {
+  const { tableFor, key } = companion;
+  const live = `public.${tableFor(table)}`;
+  const { rows } = await client.query<{ key: string }>(
+    `select concat_ws(' ', ${key.join(', ')}) as key
+     from ((table ${live} except table ${tableFor(replayed)}) union (table ${tableFor(replayed)} except table ${live})) as differing
+     group by ${key.join(', ')} order by 1 limit ${DIFFERING_MAX}`,
+  );
+  return rows.map((row) => row.key);
 }

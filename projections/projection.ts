@@ -11,11 +11,24 @@ export type Projection = {
   readonly table: string;
   /** Column that names a row. */
   readonly key: string;
+  /** A second table, that `apply` writes along with the first and that takes its place together with it. */
+  readonly companion?: Companion;
   /**
-   * Applies events in order to `table` (this projection's, or one of the same shape), inside the caller's transaction.
+   * Applies events in order to `table` (this projection's, or one of the same shape) and to its companion, inside the
+   * caller's transaction.
    * An event that a row has seen before changes nothing. Throws `Defect` on what does not follow.
    */
   readonly apply: (client: ClientBase, table: string, events: readonly StoredEvent[]) => Promise<void>;
+};
+
+/** A table that goes along with that of a projection. */
+export type Companion = {
+  /** Its name beside the table, or a copy of it, of that name; with the same schema. */
+  readonly tableFor: (table: string) => string;
+  /** The view in front of the live one. */
+  readonly view: string;
+  /** Columns that name a row. */
+  readonly key: readonly string[];
 };
 
 /** Names of the read models. */

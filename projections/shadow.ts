@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Projection } from './projection.ts';
 
-/** A table of the same name and shape in a schema of its own, filled while the live one is in use. */
+/** A table of the same name and shape in a schema of its own, with its companion, filled while the live one is in use. */
 export type Shadow = {
   /** Its name with the schema. */
   readonly table: string;
@@ -15,26 +15,32 @@ export type Shadow = {
 
 /** Makes the empty shadow of a projection's table; what an interrupted rebuild left behind is thrown away. */
 export async function createShadow(client: ClientBase, projection: Projection): Promise<Shadow> {
-  const { name, table } = projection;
+  const { name, table, companion } = projection;
   const schema = `rebuild_${name}`;
-  const shadow = `${schema}.${table}`;
+  const pairs = [{ live: table, view: name as string }, ...(companion ? [{ live: companion.tableFor(table), view: companion.view }] : [])].map((pair) => ({ ...pair, shadow: `${schema}.${pair.live}` }));
   const drop = async (): Promise<void> => void (await client.query(`drop schema if exists ${schema} cascade`));
   await drop();
   await client.query(`create schema ${schema}`);
-  await client.query(`create table ${shadow} (like public.${table} including all excluding indexes)`);
-  for (const { conname, definition } of await readKeys(client, table)) await client.query(`alter table ${shadow} add constraint ${conname} ${definition}`);
+  for (const { live, shadow } of pairs) {
+    await client.query(`create table ${shadow} (like public.${live} including all excluding indexes)`);
+    for (const { conname, definition } of await readKeys(client, live)) await client.query(`alter table ${shadow} add constraint ${conname} ${definition}`);
+  }
   return {
-    table: shadow,
+    table: `${schema}.${table}`,
     drop,
     async addIndexes() {
-      for (const definition of await readIndexes(client, table)) await client.query(definition.replace(` ON public.${table} `, ` ON ${shadow} `));
-      await client.query(`analyze ${shadow}`);
+      for (const { live, shadow } of pairs) {
+        for (const definition of await readIndexes(client, live)) await client.query(definition.replace(` ON public.${live} `, ` ON ${shadow} `));
+        await client.query(`analyze ${shadow}`);
+      }
     },
     async swapIn() {
-      // The view goes first and keeps its grants; it follows its table into the other schema.
-      await client.query(`create or replace view public.${name} as select * from ${shadow}`);
-      await client.query(`drop table public.${table}`);
-      await client.query(`alter table ${shadow} set schema public`);
+      for (const { live, view, shadow } of pairs) {
+        // The view goes first and keeps its grants; it follows its table into the other schema.
+        await client.query(`create or replace view public.${view} as select * from ${shadow}`);
+        await client.query(`drop table public.${live}`);
+        await client.query(`alter table ${shadow} set schema public`);
+      }
     },
   };
 }

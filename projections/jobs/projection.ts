@@ -5,16 +5,25 @@ import type { StoredEvent } from '../../shared/events/envelope.ts';
 import type { JobEvent } from '../../shared/events/registry.ts';
 import { follows, type RowPosition } from '../follows.ts';
 import type { Projection } from '../projection.ts';
+import { countsTable, moveCounts } from './counts.ts';
 
-/** The jobs that `GET /jobs` lists: the folded state of each, and columns to find it by. */
-export const jobsProjection: Projection = { name: 'jobs', stream: 'JOBS', table: 'jobs_v1', key: 'job_id', apply: applyJobEvents };
+/** The jobs that `GET /jobs` lists: the folded state of each, columns to find it by, and how many there are of a kind. */
+export const jobsProjection: Projection = {
+  name: 'jobs',
+  stream: 'JOBS',
+  table: 'jobs_v1',
+  key: 'job_id',
+  companion: { tableFor: countsTable, view: 'job_counts', key: ['organization_id', 'key_mode', 'api_key_id', 'status'] },
+  apply: applyJobEvents,
+};
 
 /** A row at work; a deleted job stays here until the batch is written, then its row is removed (D36). */
 type Row = RowPosition & { readonly state: JobState; readonly createdPosition: number };
 type StoredRow = { readonly job_id: string; readonly state: LiveJob; readonly version: number; readonly created_position: string; readonly last_position: string; readonly last_hash: string };
 
 async function applyJobEvents(client: ClientBase, table: string, events: readonly StoredEvent[]): Promise<void> {
-  const rows = await readRows(client, table, [...new Set(events.map((stored) => stored.aggregate.id))]);
+  const before = await readRows(client, table, [...new Set(events.map((stored) => stored.aggregate.id))]);
+  const rows = new Map(before);
   const changed = new Set<string>();
   for (const stored of events) {
     const jobId = stored.aggregate.id;
@@ -26,6 +35,12 @@ async function applyJobEvents(client: ClientBase, table: string, events: readonl
     changed.add(jobId);
   }
   await writeRows(client, table, [...changed].map((jobId) => [jobId, rows.get(jobId)]));
+  await moveCounts(client, table, [...changed].map((jobId) => ({ before: liveJob(before.get(jobId)), after: liveJob(rows.get(jobId)) })));
+}
+
+/** What is in the table of a row: nothing, once the job was deleted. */
+function liveJob(row: Row | undefined): LiveJob | undefined {
+  return row?.state.kind === 'live' ? row.state : undefined;
 }
 
 async function readRows(client: ClientBase, table: string, jobIds: readonly string[]): Promise<Map<string, Row>> {

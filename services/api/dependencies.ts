@@ -17,6 +17,7 @@ import type { AddressFailures } from './limits/address-failures.ts';
 import type { KeyBudgets } from './limits/key-budgets.ts';
 import type { LogWatch } from './long-poll/log-watch.ts';
 import type { WaitPlaces } from './long-poll/wait-places.ts';
+import type { LogEnd } from './read-models/log-end.ts';
 import type { LogGuard } from './read-models/log-guard.ts';
 import type { WhenSettled } from './read-models/when-settled.ts';
 
@@ -44,6 +45,7 @@ export type Dependencies = {
   readonly pool: Pool;
   readonly positions: PositionWatch;
   readonly logWatch: LogWatch;
+  readonly logEnd: LogEnd;
   readonly logGuard: LogGuard;
   readonly whenSettled: WhenSettled;
   readonly waitPlaces: WaitPlaces;

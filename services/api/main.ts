@@ -23,6 +23,7 @@ import { IdempotencyBucket } from './idempotency/bucket.ts';
 import { LogWatch } from './long-poll/log-watch.ts';
 import { WaitPlaces } from './long-poll/wait-places.ts';
 import { openLimits } from './limits/open-limits.ts';
+import { openLogEnd } from './read-models/log-end.ts';
 import { LogGuard } from './read-models/log-guard.ts';
 import { watchSettling } from './read-models/when-settled.ts';
 
@@ -87,6 +88,7 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
     pool,
     positions,
     logWatch,
+    logEnd: await openLogEnd(nc, logWatch),
     logGuard,
     whenSettled: watchSettling(nc),
     waitPlaces: new WaitPlaces(),

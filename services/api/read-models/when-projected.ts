@@ -9,10 +9,11 @@ const PROJECTED_MS_MAX = 2_000;
 const READ_MODELS: Readonly<Record<WatchedStream, ProjectionName>> = { JOBS: 'jobs', CREDITS: 'credits' };
 
 /**
- * Waits until the read model of a stream holds everything this process has seen of it, so that clients read what they
- * wrote (D49). Throws `TransientError('read_model')` when that takes too long.
+ * Waits until the read model of a stream holds everything that the stream holds now, so that clients read what they
+ * wrote, by whatever process (D49). Throws `TransientError('read_model')` when that takes too long, and
+ * `TransientError('nats')`.
  */
-export async function whenProjected(deps: Pick<Dependencies, 'logWatch' | 'positions'>, stream: WatchedStream): Promise<void> {
-  const isThere = await deps.positions.waitForPosition(READ_MODELS[stream], deps.logWatch.seen(stream), PROJECTED_MS_MAX);
+export async function whenProjected(deps: Pick<Dependencies, 'logEnd' | 'positions'>, stream: WatchedStream): Promise<void> {
+  const isThere = await deps.positions.waitForPosition(READ_MODELS[stream], await deps.logEnd(stream), PROJECTED_MS_MAX);
   if (!isThere) throw new TransientError('read_model', `the read model ${READ_MODELS[stream]} lags behind`);
 }

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { jetstreamManager, type ConsumerInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { toTransient } from '../../../shared/nats/transient.ts';
 import { STREAM_OF } from '../../../shared/store/subjects.ts';
+import { shareNextLook } from './share-next-look.ts';
 
 /** Durable with which the ledger follows the ends of jobs (`streams/consumers.ts`). */
 const SETTLE_DURABLE = 'ledger-settle';
@@ -19,17 +20,18 @@ export type WhenSettled = (position: number) => Promise<void>;
  */
 export function watchSettling(nc: NatsConnection): WhenSettled {
   const manager = jetstreamManager(nc, { checkAPI: false });
+  // One look for all who wait, or every balance that is asked for would ask the server a hundred times a second.
+  const look = shareNextLook(async () => (await manager).consumers.info(STREAM_OF.job, SETTLE_DURABLE));
   return async (position) => {
     const endMs = performance.now() + SETTLED_MS_MAX;
     try {
-      while (!(await isSettled(await manager, position)) && performance.now() < endMs) await delay(LOOK_EVERY_MS);
+      while (!isSettled(await look(), position) && performance.now() < endMs) await delay(LOOK_EVERY_MS);
     } catch (error) {
       throw toTransient(error);
     }
   };
 }
 
-async function isSettled(manager: JetStreamManager, position: number): Promise<boolean> {
-  const { ack_floor, num_pending, num_ack_pending } = await manager.consumers.info(STREAM_OF.job, SETTLE_DURABLE);
+function isSettled({ ack_floor, num_pending, num_ack_pending }: ConsumerInfo, position: number): boolean {
   return ack_floor.stream_seq >= position || (num_pending === 0 && num_ack_pending === 0);
 }

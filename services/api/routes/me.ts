@@ -21,7 +21,7 @@ export function callerRoutes(deps: Dependencies): readonly Route[] {
       },
       async handle(ctx) {
         const { organization_id, key_mode, scopes } = callerOf(ctx);
-        await deps.whenSettled(deps.logWatch.seen('JOBS'));
+        await deps.whenSettled(await deps.logEnd('JOBS'));
         await whenProjected(deps, 'CREDITS');
         const balance = await readBalance(deps.pool, organization_id);
         ctx.body = { organization_id, mode: key_mode, scopes, credits: { balance } };

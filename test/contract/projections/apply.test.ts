@@ -33,7 +33,7 @@ describe('applying events to a read model', () => {
     pool = createPool(database.url, silent);
     client = await pool.connect();
   });
-  afterEach(() => client.query('truncate jobs_v1, credits_v1'));
+  afterEach(() => client.query('truncate jobs_v1, jobs_v1_counts, credits_v1'));
   after(async () => {
     client.release();
     await pool.end();
@@ -41,7 +41,7 @@ describe('applying events to a read model', () => {
   });
 
   const rowsAfter = async (projection: Projection, batches: readonly (readonly StoredEvent[])[]): Promise<unknown[]> => {
-    await client.query(`truncate ${projection.table}`);
+    await client.query(`truncate ${projection.table}${projection.companion ? `, ${projection.companion.tableFor(projection.table)}` : ''}`);
     for (const batch of batches) await projection.apply(client, projection.table, batch);
     return readRows(client, projection);
   };

@@ -1,0 +1,21 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { openLogCheck } from '../../../projections/log-check.ts';
+import type { LogWatch, WatchedStream } from '../long-poll/log-watch.ts';
+import { shareNextLook } from './share-next-look.ts';
+
+/**
+ * Position of the last event of a stream, by its leader. It counts what another process has appended a moment ago, of
+ * which this one may not have heard yet. Throws `TransientError('nats')`.
+ */
+export type LogEnd = (stream: WatchedStream) => Promise<number>;
+
+/**
+ * Asks the server, once for all requests that are waiting. A leader that has lost its office without knowing it answers
+ * too little, so what this process has seen itself counts in any case.
+ */
+export async function openLogEnd(nc: NatsConnection, logWatch: LogWatch): Promise<LogEnd> {
+  const check = await openLogCheck(nc);
+  const lookAt = (stream: WatchedStream): (() => Promise<number>) => shareNextLook(async () => (await check.readState(stream)).lastPosition);
+  const looks: Readonly<Record<WatchedStream, () => Promise<number>>> = { JOBS: lookAt('JOBS'), CREDITS: lookAt('CREDITS') };
+  return async (stream) => Math.max(await looks[stream](), logWatch.seen(stream));
+}
