@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { newId } from '../../../shared/ids/ids.ts';
+import { LIST_DEPTH_MAX } from '../../../projections/jobs/queries.ts';
 import { readJsonObject, discardBody } from '../body/read-body.ts';
 import { admitRequest } from '../create-job/admit-request.ts';
 import { createJob } from '../create-job/create-job.ts';
@@ -34,7 +35,7 @@ const waitQuery = z.object({
 });
 
 const listQuery = z.object({
-  page: integerField({ min: 1, max: PAGE_MAX, fallback: 1 }, 'Page, counted from 1. A page past the end is empty.'),
+  page: integerField({ min: 1, max: PAGE_MAX, fallback: 1 }, `Page, counted from 1. A page past the end is empty, and so is one that ends beyond the newest ${LIST_DEPTH_MAX} jobs; filters reach the others. \`total\` is right in any case.`),
   per_page: integerField({ min: 1, max: PER_PAGE_MAX, fallback: PER_PAGE_DEFAULT }, 'Jobs on a page.'),
   status: z.enum(jobStatus.options, { error: `must be one of ${jobStatus.options.join(', ')}` }).optional().describe('Only jobs of this status.'),
   tag: shortText.optional().describe('Only jobs with exactly this tag.'),

@@ -230,6 +230,7 @@ describe('Jobs over HTTP', function () {
       }
       const { body } = await client.send<List>('GET', '/v1/jobs?page=2&per_page=2&unknown=1');
       expect([body.data.map(({ id }) => id), body.page, body.per_page, body.total]).to.deep.equal([made.slice(2, 4), 2, 2, 5]);
+      expect((await client.send<List>('GET', '/v1/jobs?page=5000&per_page=100')).body).to.deep.equal({ data: [], page: 5_000, per_page: 100, total: 5 });
       expect((await client.send<List>('GET', '/v1/jobs?page=900000000')).body).to.deep.equal({ data: [], page: 900_000_000, per_page: 20, total: 5 });
     });
 
