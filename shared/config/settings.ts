@@ -15,6 +15,13 @@ const url = (protocols: readonly string[]) =>
 const list = z.string().transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''));
 const cidrs = list.refine((parts) => parts.every(isCidr), 'must be addresses or CIDR ranges separated by commas, such as 10.0.0.0/8,::1/128');
 
+const servers = list.refine((parts) => parts.every(isServer), 'must be addresses with or without a port, separated by commas, such as 10.0.0.2:53,[fd00::2]:53');
+
+function isServer(text: string): boolean {
+  const [, bracketed, plain, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  return isIP(bracketed ?? plain ?? '') === (bracketed === undefined ? 4 : 6) && Number(port) <= 65_535;
+}
+
 function isCidr(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const family = isIP(address);
@@ -67,6 +74,7 @@ export const SETTINGS = {
   TRUSTED_PROXIES: cidrs.refine((parts) => parts.every((part) => !/\/0+$/.test(part)), 'must not name every address there is').default([]).describe('Proxies (addresses or CIDR ranges) whose `X-Forwarded-For` is believed. Without it everybody behind a proxy has its address, and shares one limit of failures.'),
   OUTBOUND_ALLOWED_ADDRESSES: cidrs.default([]).describe('CIDR ranges excepted from the rule that outbound requests go to public addresses only. Each one opens that network to your clients.'),
   OUTBOUND_CA_FILE: z.string().min(1).optional().describe('File with further certificate authorities (PEM) for outbound requests.'),
+  OUTBOUND_DNS_SERVERS: servers.default([]).describe('DNS servers that are asked for the hosts of outbound requests. Default: those of the system.'),
   PRICING_URL: url(['http:', 'https:']).optional().describe('Page named in `pricing_url` of 402 answers. Default: `PUBLIC_URL/v1/operations`, which lists the price of every conversion.'),
 } as const satisfies Record<string, z.ZodType>;
 

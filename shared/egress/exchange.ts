@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import type { TLSSocket } from 'node:tls';
+import { EgressAbortedError, EgressError } from './egress-error.ts';
+import type { Header } from './header-rules.ts';
+import { HEAD_BYTES_MAX, INTERIM_ANSWERS_MAX } from './limits.ts';
+
+/** Name under which the service presents itself to the hosts it fetches from. */
+const USER_AGENT = 'Service-Import/1';
+
+/** A request on a connection that was made for it. */
+export type ExchangeOptions = { readonly url: URL; readonly headers: readonly Header[]; readonly headMs: number; readonly signal: AbortSignal };
+
+/**
+ * Sends a GET and answers with the head of the answer; the body is still to come, and whoever reads it destroys it. It
+ * sends no cookie, keeps no connection, and accepts no encoding. Throws `EgressError` `timeout`, `network`; then the
+ * connection is gone.
+ */
+export function exchange(socket: TLSSocket, { url, headers, headMs, signal }: ExchangeOptions): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const asking = request({
+      createConnection: () => socket,
+      path: `${url.pathname}${url.search}`,
+      maxHeaderSize: HEAD_BYTES_MAX,
+      // As a list they are sent as they are, and Node adds none.
+      headers: [...composeHeaders(url, headers)],
+    });
+    const settle = (act: () => void): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      act();
+    };
+    // The reason is settled before the connection is taken down, whose own error comes too late to be told.
+    const fail = (error: Error): void =>
+      settle(() => {
+        reject(error);
+        asking.destroy();
+        socket.destroy();
+      });
+    const onAbort = (): void => fail(new EgressAbortedError());
+    const timer = setTimeout(() => fail(new EgressError('timeout')), headMs);
+    signal.addEventListener('abort', onAbort);
+    let interimAnswers = 0;
+    asking.on('information', () => {
+      interimAnswers += 1;
+      if (interimAnswers > INTERIM_ANSWERS_MAX) fail(new EgressError('network'));
+    });
+    asking.on('upgrade', () => fail(new EgressError('network')));
+    let answer: IncomingMessage | undefined;
+    asking.on('error', () => {
+      // Bytes after the end of the answer are an error too, and may come before its body is read.
+      if (answer) answer.destroy(new EgressError('network'));
+      else fail(new EgressError('network'));
+    });
+    asking.on('response', (head) => {
+      answer = head;
+      settle(() => resolve(head));
+    });
+    asking.end();
+    if (signal.aborted) onAbort();
+  });
+}
+
+/** Names and values in turn. A header of the client takes the place of ours; those that matter it cannot have. */
+function composeHeaders(url: URL, headers: readonly Header[]): readonly string[] {
+  const given = new Set(headers.map(([name]) => name.toLowerCase()));
+  const own: readonly Header[] = [['User-Agent', USER_AGENT], ['Accept', '*/*'], ['Accept-Encoding', 'identity']];
+  const all: readonly Header[] = [['Host', url.host], ...own.filter(([name]) => !given.has(name.toLowerCase())), ...headers, ['Connection', 'close']];
+  return all.flat();
+}

@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { SecureContext } from 'node:tls';
+import type { AddressRule } from './address-rule.ts';
+import { checkHead, readBody } from './body.ts';
+import { connectTo, portOf } from './connect.ts';
+import { EgressAbortedError, EgressError } from './egress-error.ts';
+import { exchange } from './exchange.ts';
+import type { Header } from './header-rules.ts';
+import { REDIRECTS_MAX, type EgressLimits } from './limits.ts';
+import { resolveHost } from './resolve.ts';
+import { checkRedirect, checkUrl, type Destination } from './url-rule.ts';
+
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const OK = 200;
+
+/** What the way out of this process is like. */
+export type EgressOptions = {
+  readonly isAllowed: AddressRule;
+  readonly secureContext: SecureContext;
+  /** Servers of the DNS (`host:port`); the system's when there are none. */
+  readonly dnsServers: readonly string[];
+  readonly limits: EgressLimits;
+};
+
+/** What to fetch, up to how many bytes, and for how long somebody wants it. */
+export type FetchRequest = { readonly url: string; readonly headers: readonly Header[]; readonly maxBytes: number; readonly signal: AbortSignal };
+
+/**
+ * Fetches what lies at a URL that a client named, and hands its body to `take` while it comes; answers what `take`
+ * answers (§8 URL import rules). Each hop is checked, looked up, connected and compared anew; the client's headers go
+ * no further than the first change of origin. Whatever happens, nothing of it is left when this returns. Throws
+ * `EgressError`, `AnswerTooLargeError`, `EgressAbortedError`, and what `take` throws.
+ */
+export async function fetchUrl<Taken>(options: EgressOptions, request: FetchRequest, take: (body: Readable) => Promise<Taken>): Promise<Taken> {
+  const over = new AbortController();
+  let failure: Error | undefined;
+  const end = (error: Error): void => {
+    failure ??= error;
+    over.abort();
+  };
+  const timer = setTimeout(() => end(new EgressError('timeout')), options.limits.totalMs);
+  const giveUp = (): void => end(new EgressAbortedError());
+  request.signal.addEventListener('abort', giveUp);
+  if (request.signal.aborted) giveUp();
+  try {
+    const answer = await followRedirects(options, request, over.signal);
+    over.signal.addEventListener('abort', () => answer.destroy());
+    const body = Readable.from(readBody(answer, { ...options.limits, maxBytes: request.maxBytes }, () => failure), { objectMode: false });
+    try {
+      checkHead(answer, request.maxBytes);
+      return await take(body);
+    } finally {
+      answer.destroy();
+      body.destroy();
+    }
+  } catch (error) {
+    // Every step only knows that it was given up; why, is known here.
+    throw error instanceof EgressAbortedError ? (failure ?? error) : error;
+  } finally {
+    clearTimeout(timer);
+    request.signal.removeEventListener('abort', giveUp);
+  }
+}
+
+/** The first answer that is none; it has status 200. */
+async function followRedirects(options: EgressOptions, request: FetchRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  let to = checkUrl(request.url, options.isAllowed);
+  let headers = request.headers;
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await ask(options, to, headers, signal);
+    const status = answer.statusCode ?? 0;
+    if (status === OK) return answer;
+    answer.destroy();
+    const { location } = answer.headers;
+    if (!REDIRECT_STATUSES.has(status) || location === undefined) throw new EgressError('http_status');
+    if (redirects === REDIRECTS_MAX) throw new EgressError('too_many_redirects');
+    const next = checkRedirect(location, to.url, options.isAllowed);
+    // Dropped for good: a host that is led away and back could otherwise be made to show them to a third.
+    if (next.url.origin !== to.url.origin) headers = [];
+    to = next;
+  }
+}
+
+async function ask({ isAllowed, secureContext, dnsServers, limits }: EgressOptions, { url, host }: Destination, headers: readonly Header[], signal: AbortSignal): Promise<IncomingMessage> {
+  const addresses = await resolveHost(host, { servers: dnsServers, isAllowed, limitMs: limits.connectMs, signal });
+  const socket = await connectTo({ addresses, host, port: portOf(url), secureContext, isAllowed, limitMs: limits.connectMs, signal });
+  return await exchange(socket, { url, headers, headMs: limits.headMs, signal });
+}
