@@ -1,13 +1,16 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstream, type Consumer, type JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { ConflictError, TransientError } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
 import type { Outcome } from './outcome.ts';
+import { Places } from './places.ts';
 
 /** Length of one pull, in ms; an idle slot asks again after it. */
 const PULL_MS = 5_000;
+/** Pulls of one worker that wait at the server at once; it bounds those of all processes together (512). */
+const PULLS_MAX = 8;
 /** Wait after the server could not be asked, in ms. */
 const UNREACHABLE_WAIT_MS = 500;
 /** A message that fails for its own reasons is parked at this failure (D95). */
@@ -52,30 +55,43 @@ export type RunningWorker = { readonly stop: () => Promise<void> };
  */
 export async function startWorker(nc: NatsConnection, definition: WorkerDefinition, logger: Logger): Promise<RunningWorker> {
   const stopping = new AbortController();
+  // Every message in hand listens to it.
+  setMaxListeners(0, stopping.signal);
   const consumer = await jetstream(nc).consumers.get(definition.stream, definition.durable);
   const ackWaitNs = (await consumer.info(true)).config.ack_wait;
   const ackWaitMs = ackWaitNs === undefined ? ACK_WAIT_MS_DEFAULT : ackWaitNs / 1e6;
-  const context: Slot = { failures: new Map(), consumer, definition, ackWaitMs, signal: stopping.signal, logger: logger.child({ consumer: definition.durable }) };
-  const slots = Array.from({ length: definition.slots }, () => runSlot(context));
+  const slots = new Places(definition.slots);
+  const context: Slot = { slots, failures: new Map(), consumer, definition, ackWaitMs, signal: stopping.signal, logger: logger.child({ consumer: definition.durable }) };
+  const pulls = Array.from({ length: Math.min(definition.slots, PULLS_MAX) }, () => runPull(context));
   return {
     async stop() {
       stopping.abort();
-      await Promise.all(slots);
+      await Promise.all(pulls);
+      await slots.allFree();
     },
   };
 }
 
-type Slot = { readonly failures: Map<number, number>; readonly consumer: Consumer; readonly definition: WorkerDefinition; readonly ackWaitMs: number; readonly signal: AbortSignal; readonly logger: Logger };
+type Slot = { readonly slots: Places; readonly failures: Map<number, number>; readonly consumer: Consumer; readonly definition: WorkerDefinition; readonly ackWaitMs: number; readonly signal: AbortSignal; readonly logger: Logger };
 
-async function runSlot(slot: Slot): Promise<void> {
-  while (!slot.signal.aborted) {
-    try {
-      const message = await pull(slot);
-      if (message) await deliver(slot, message);
-    } catch (error) {
-      slot.logger.warn({ err: error }, 'cannot pull or acknowledge; trying again');
-      await delay(UNREACHABLE_WAIT_MS);
-    }
+/** Pulls a message whenever a slot is free, which then holds it until its handler is through. */
+async function runPull(slot: Slot): Promise<void> {
+  for (;;) {
+    await slot.slots.take();
+    if (slot.signal.aborted) return slot.slots.giveBack();
+    const message = await trying(slot, () => pull(slot));
+    if (message) void trying(slot, () => deliver(slot, message)).finally(() => slot.slots.giveBack());
+    else slot.slots.giveBack();
+  }
+}
+
+async function trying<T>(slot: Slot, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    slot.logger.warn({ err: error }, 'cannot pull or acknowledge; trying again');
+    await delay(UNREACHABLE_WAIT_MS);
+    return undefined;
   }
 }
 
