@@ -15,6 +15,9 @@ const ACK_WAIT_MS = 30_000;
 /** Messages out at once, those that wait for their next try included: a dependency that is away fills it slowly. */
 const ACK_PENDING_MAX = 1_000;
 
+/** More imports than any number of importers fetches at once: those that wait for a place count as out. */
+const FETCHES_PENDING_MAX = 20_000;
+
 /** Events after which nothing is held for a job any more, and nothing but deletion follows. */
 const JOB_ENDS = ['job.finished', 'job.failed', 'job.cancelled', 'job.expired', 'job.deleted'] as const satisfies readonly EventType[];
 
@@ -26,6 +29,7 @@ export const CONSUMERS: readonly ConsumerDefinition[] = [
   worker(jobs, 'importer-schedule', 'importer', 'Sets the deadlines of a job', [typeFilter('job.created'), typeFilter('job.finished')]),
   worker(jobs, 'importer-observe', 'importer', 'Looks at a file that was uploaded in parts', [typeFilter('job.multipart_completed')]),
   worker(timers, 'importer-deadlines', 'importer', 'Acts when a deadline of a job is due', (['upload_window', 'result_ttl', 'upload_check', 'clean_up'] as const).map(dueFilter)),
+  { ...worker(jobs, 'importer-fetch', 'importer', 'Fetches the files of jobs from their URLs', [typeFilter('job.created')]), ackPendingMax: FETCHES_PENDING_MAX },
   worker(jobs, 'importer-clean', 'importer', 'Removes what an ended job leaves behind', JOB_ENDS.map(typeFilter)),
   worker(jobs, 'converter-images', 'converter', 'Converts images', [typeFilter('job.source_received')]),
   worker(jobs, 'converter-simulated', 'converter', 'Simulates the conversions of test jobs', [typeFilter('job.source_received')]),

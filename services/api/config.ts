@@ -1,6 +1,7 @@
 import { loadSettings, type Environment, type Given } from '../../shared/config/load.ts';
 import type { Settings } from '../../shared/config/settings.ts';
 import { PART_BYTES, PARTS_MAX } from '../../shared/domain/multipart.ts';
+import { createAddressRule, type AddressRule } from '../../shared/egress/address-rule.ts';
 import { NATS_SETTINGS } from '../../shared/nats/open.ts';
 import { OBJECT_SETTINGS, publicUrlOf, s3OptionsOf } from '../../shared/objects/open-store.ts';
 import { openMasterKey, type MasterKey } from '../../shared/privacy/master-key.ts';
@@ -10,7 +11,7 @@ const NAMES = [
   ...NATS_SETTINGS, ...OBJECT_SETTINGS, 'PRICING_URL', 'LOG_LEVEL', 'DATABASE_URL', 'MASTER_KEY',
   'RATE_LIMIT_CREATE_FREE', 'RATE_LIMIT_CREATE_ACTIVE', 'RATE_LIMIT_OTHER', 'IP_FAILURE_LIMIT', 'TRUSTED_PROXIES', 'CONNECTIONS_PER_ADDRESS_MAX', 'NATS_REPLICAS',
   'UPLOAD_URL_TTL_SECONDS', 'UPLOAD_WINDOW_SECONDS', 'RESULT_TTL_SECONDS', 'IDEMPOTENCY_TTL_SECONDS', 'MAX_INPUT_BYTES', 'SINGLE_UPLOAD_MAX_BYTES',
-  'PART_URL_TTL_SECONDS',
+  'PART_URL_TTL_SECONDS', 'OUTBOUND_ALLOWED_ADDRESSES',
 ] as const;
 
 /** Settings of the api as they stand in the environment. */
@@ -32,6 +33,8 @@ export type ApiConfig = {
   /** Largest file of an upload in parts: the limit of all input, or what so many parts hold where that is lower. */
   readonly inputBytesMax: number;
   readonly partUrlTtlMs: number;
+  /** Whether a literal address in a URL may be fetched from (§8). */
+  readonly isAllowedAddress: AddressRule;
 };
 
 /** Requests a minute that one key has (§8 rate limits 1). */
@@ -54,6 +57,7 @@ export function readApiSettings(environment: Environment): { readonly settings: 
     uploadBytesMax: Math.min(settings.SINGLE_UPLOAD_MAX_BYTES, settings.MAX_INPUT_BYTES),
     inputBytesMax: Math.min(settings.MAX_INPUT_BYTES, PARTS_MAX * PART_BYTES),
     partUrlTtlMs: settings.PART_URL_TTL_SECONDS * 1000,
+    isAllowedAddress: createAddressRule(settings.OUTBOUND_ALLOWED_ADDRESSES),
   };
   return { settings, config, masterKey: openMasterKey(settings.MASTER_KEY) };
 }

@@ -4,7 +4,7 @@ import { jobDecider } from '../../shared/domain/job.ts';
 import { TERMINAL_STATUSES, type JobState } from '../../shared/domain/job-state.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
 import { resultKey, resultPrefix, sourceKey } from '../../shared/objects/keys.ts';
-import { jobKeyName } from '../../shared/privacy/data-keys.ts';
+import { fetchKeyName, jobKeyName } from '../../shared/privacy/data-keys.ts';
 import { loadState } from '../../shared/store/handle.ts';
 import { parseSubject } from '../../shared/store/subjects.ts';
 import { scheduleTimer } from '../../shared/timers/timers.ts';
@@ -25,7 +25,8 @@ export async function cleanEndedJob(context: ImporterContext, message: WorkerMes
 
 /**
  * Removes what a job in its present state has no use for: nothing while it goes on; all but the result that is kept
- * when it is finished; everything after any other end; and what its client typed when it is deleted (D36, D88). It
+ * when it is finished; everything after any other end; with what its file was to be fetched; and what its client typed
+ * when it is deleted (D36, D88). It
  * may be called at any time, any number of times. Answers the job's events. Throws `TransientError`.
  */
 export async function cleanJob(context: ImporterContext, jobId: string): Promise<readonly StoredEvent[]> {
@@ -34,6 +35,7 @@ export async function cleanJob(context: ImporterContext, jobId: string): Promise
   await context.objects.abortMultipart(sourceKey(jobId));
   await context.objects.remove(sourceKey(jobId));
   await removeResults(context, jobId, state);
+  if (mayBeFetched(events)) await context.dataKeys.destroy(fetchKeyName(jobId));
   if (state.kind === 'deleted') await context.dataKeys.destroy(jobKeyName(jobId));
   return events;
 }
@@ -44,6 +46,12 @@ async function removeResults(context: ImporterContext, jobId: string, state: Job
   for await (const { key } of context.objects.list(resultPrefix(jobId))) {
     if (key !== kept) await context.objects.remove(key);
   }
+}
+
+/** A job that was given up before it was created does not say whether it had a URL. */
+function mayBeFetched(events: readonly StoredEvent[]): boolean {
+  const first = events[0]?.event;
+  return first?.type !== 'job.created' || first.data.import === 'url';
 }
 
 function isOver(state: JobState): boolean {

@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../../shared/clock/clock.ts';
+import type { EgressOptions } from '../../shared/egress/fetch.ts';
 import type { Logger } from '../../shared/log/log.ts';
 import type { ObjectStore } from '../../shared/objects/object-store.ts';
 import type { DataKeys } from '../../shared/privacy/data-keys.ts';
@@ -17,6 +18,8 @@ export type ImporterContext = {
   readonly singleUploadBytesMax: number;
   /** Largest file however it came, and so of an upload in parts (§8). */
   readonly inputBytesMax: number;
+  /** How hosts that clients name are reached. */
+  readonly egress: EgressOptions;
   /** Time after a job's end, in ms, until it is cleaned once more: what was still being written then is there by now. */
   readonly cleanAgainMs: number;
 };

@@ -51,7 +51,7 @@ async function expireJob(context: ImporterContext, jobId: string, status: JobSta
   const nowMs = context.clock.nowMs();
   try {
     const { appended } = await handle(context.store, jobDecider, cause.aggregate, { type: 'expire', now: isoTime(nowMs) }, originFrom(cause, 'importer', deriveId('expire', jobId), nowMs));
-    if (appended) context.logger.info({ job_id: jobId, correlation_id: cause.envelope.correlationid }, status === 'waiting' ? 'upload window over' : 'result expired');
+    if (appended) context.logger.info({ job_id: jobId, correlation_id: cause.envelope.correlationid }, status === 'waiting' ? 'no file came in time' : 'result expired');
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     if (error.code === 'not_due') return later(EARLY_WAIT_MS);

@@ -3,6 +3,9 @@ import type { Cleanup } from '../../shared/lifecycle/run-service.ts';
 import { cleanEndedJob } from './clean.ts';
 import type { ImporterContext } from './context.ts';
 import { meetDeadline } from './deadlines.ts';
+import { EndedJobs } from './fetch/ended-jobs.ts';
+import { FetchPlaces } from './fetch/fetch-places.ts';
+import { handleFetch } from './fetch/handle-fetch.ts';
 import { observeAssembled, observeSource } from './observe.ts';
 import { Observer } from './observer.ts';
 import { answerImporterRequests } from './requests.ts';
@@ -10,19 +13,26 @@ import { scheduleDeadlines } from './schedule.ts';
 
 /** Messages of each kind in hand at once; all of it is waiting for NATS and the object store. */
 const SLOTS = 8;
+/** Files that one importer fetches at once; each holds some hundred kilobytes of memory. */
+const FETCHES_MAX = 100;
 
 /**
- * Starts an importer: it sets the deadlines of jobs, meets them, looks for files, and cleans up behind jobs that
- * ended. Any number may run at once. Throws `TransientError` when NATS is away.
+ * Starts an importer: it sets the deadlines of jobs, meets them, looks for files, fetches others, and cleans up behind
+ * jobs that ended. Any number may run at once. Throws `TransientError` when NATS is away.
  */
 export async function startImporter(context: ImporterContext, cleanup: Cleanup): Promise<void> {
   const { nc, logger } = context;
   const observer = new Observer((jobId) => observeSource(context, jobId));
   cleanup.add('looks', () => observer.idle());
+  const ended = new EndedJobs(nc);
+  cleanup.add('ended jobs', () => ended.stop());
+  const places = new FetchPlaces(FETCHES_MAX);
   const workers: readonly WorkerDefinition[] = [
     { stream: 'JOBS', durable: 'importer-schedule', slots: SLOTS, handle: (message) => scheduleDeadlines(context, message) },
     { stream: 'JOBS', durable: 'importer-observe', slots: SLOTS, handle: (message) => observeAssembled(observer, message) },
     { stream: 'TIMERS', durable: 'importer-deadlines', slots: SLOTS, handle: (message) => meetDeadline(context, observer, message) },
+    // More slots than places: a fetch that has to wait for its turn must not keep others from theirs.
+    { stream: 'JOBS', durable: 'importer-fetch', slots: FETCHES_MAX + SLOTS, handle: (message, stopping) => handleFetch({ context, ended, places }, message, stopping) },
     { stream: 'JOBS', durable: 'importer-clean', slots: SLOTS, handle: (message) => cleanEndedJob(context, message) },
   ];
   const running: RunningWorker[] = [];

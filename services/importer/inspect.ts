@@ -3,7 +3,7 @@ import { normalizeFormat } from '../../shared/domain/formats.ts';
 import { Defect } from '../../shared/errors/errors.ts';
 import type { EventData } from '../../shared/events/registry.ts';
 import type { ObjectKey } from '../../shared/objects/keys.ts';
-import type { ObjectHead, ObjectStore } from '../../shared/objects/object-store.ts';
+import type { ObjectHead, ObjectRecord, ObjectStore } from '../../shared/objects/object-store.ts';
 import { matchesDeclared, SNIFF_BYTES } from '../../shared/objects/sniff.ts';
 
 type JobError = EventData<'job.failed'>['error'];
@@ -13,8 +13,11 @@ export type Inspection =
   | { readonly kind: 'good'; readonly source: EventData<'job.source_received'> }
   | { readonly kind: 'bad'; readonly error: JobError };
 
-/** What the file must be: of this format, or of any when there is none (a test job, D65), and no longer than `maxBytes`. */
-export type SourceTerms = { readonly inputFormat?: string; readonly maxBytes: number };
+/**
+ * What the file must be: of this format, or of any when there is none (a test job, D65), and no longer than `maxBytes`.
+ * `stored`: what is known of it already.
+ */
+export type SourceTerms = { readonly inputFormat?: string; readonly maxBytes: number; readonly stored?: ObjectRecord };
 
 /**
  * Looks at the source of a job, which was found with this size and entity tag, cheapest check first: has it a right
@@ -25,7 +28,9 @@ export async function inspectSource(objects: ObjectStore, key: ObjectKey, head: 
   if (head.size_bytes === 0) return bad({ code: 'internal', reason: 'system_error', cause: 'empty_file' });
   if (head.size_bytes > terms.maxBytes) return bad({ code: 'file_too_large', max_bytes: terms.maxBytes });
   if (terms.inputFormat !== undefined && !(await beginsAs(objects, key, head, terms.inputFormat))) return bad({ code: 'internal', reason: 'system_error', cause: 'not_what_it_claims' });
-  return { kind: 'good', source: { size_bytes: head.size_bytes, sha256: await hashAll(objects, key, head), etag: head.etag } };
+  // Whoever stored the file itself has its hash already.
+  const sha256 = terms.stored?.etag === head.etag ? terms.stored.sha256 : await hashAll(objects, key, head);
+  return { kind: 'good', source: { size_bytes: head.size_bytes, sha256, etag: head.etag } };
 }
 
 async function beginsAs(objects: ObjectStore, key: ObjectKey, head: ObjectHead, inputFormat: string): Promise<boolean> {

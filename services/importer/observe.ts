@@ -102,7 +102,12 @@ async function inspect(context: ImporterContext, jobId: string, { head, maxBytes
   }
 }
 
-async function tellLog(context: ImporterContext, cause: StoredEvent, inspection: Inspection): Promise<Observation> {
+/**
+ * Appends what the file of a job turned out to be; `cause` is the event that created the job. The command has one id
+ * for each job and outcome, so whoever says the same says it once. Answers `not_waiting` when the job has been decided
+ * otherwise. Throws `TransientError`, `ConflictError`.
+ */
+export async function tellLog(context: ImporterContext, cause: StoredEvent, inspection: Inspection): Promise<Observation> {
   const { id: jobId } = cause.aggregate;
   const command: JobCommand = inspection.kind === 'good' ? { type: 'receive_source', source: inspection.source } : { type: 'fail', error: inspection.error };
   const origin = originFrom(cause, 'importer', deriveId(command.type === 'fail' ? 'source_refused' : 'source_received', jobId), context.clock.nowMs());
@@ -115,6 +120,6 @@ async function tellLog(context: ImporterContext, cause: StoredEvent, inspection:
   }
   const logger = context.logger.child({ job_id: jobId, correlation_id: cause.envelope.correlationid });
   if (inspection.kind === 'good') logger.info({ size_bytes: inspection.source.size_bytes }, 'source received');
-  else logger.info({ code: inspection.error.code, cause: inspection.error.cause }, 'source refused');
+  else logger.info({ code: inspection.error.code, reason: inspection.error.reason, cause: inspection.error.cause }, 'source refused');
   return inspection.kind === 'good' ? 'observed' : 'refused';
 }

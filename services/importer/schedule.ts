@@ -13,15 +13,16 @@ const LOOK_WAIT_MS_MAX = 60_000;
 type UploadWindow = Pick<EventData<'job.created'>, 'created_at' | 'upload_deadline_at'>;
 
 /**
- * Sets the deadlines of a job (D89): when it is created, those of its upload; when it is finished, that of its result.
+ * Sets the deadlines of a job (D89): when it is created, those of its file; when it is finished, that of its result.
  * A timer that is set again is moved, so the same event may come any number of times.
  */
 export async function scheduleDeadlines(context: ImporterContext, message: WorkerMessage): Promise<Outcome> {
   const { aggregate, event } = decodeMessage(message.subject, message.position, message.bytes);
   const subjectTokens = [aggregate.id];
-  if (event.type === 'job.created' && event.data.import === 'upload') {
+  if (event.type === 'job.created') {
     await scheduleTimer(context.nc, { kind: 'upload_window', subjectTokens, dueAtMs: Date.parse(event.data.upload_deadline_at) });
-    await scheduleLook(context, aggregate.id, event.data);
+    // Nobody looks for a file that the service fetches itself.
+    if (event.data.import === 'upload') await scheduleLook(context, aggregate.id, event.data);
   } else if (event.type === 'job.finished') {
     await scheduleTimer(context.nc, { kind: 'result_ttl', subjectTokens, dueAtMs: Date.parse(event.data.expires_at) });
   }

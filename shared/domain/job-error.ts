@@ -25,7 +25,19 @@ const BY_CODE: Readonly<Record<JobError['code'], string>> = {
   url_import_failed: 'The file could not be fetched from its URL.',
 };
 
+/** Why a URL could not be fetched. Nothing of what the other side said is repeated. */
+const BY_REASON: Readonly<Partial<Record<NonNullable<JobError['reason']>, string>>> = {
+  blocked_address: 'The URL, or a redirect from it, leads to an address that is not public.',
+  not_https: 'A redirect from the URL leads to one that is not https.',
+  invalid_url: 'The URL, or a redirect from it, is not valid.',
+  timeout: 'The file could not be fetched in time.',
+  too_many_redirects: 'The URL redirects more than three times.',
+  http_status: 'The host of the URL answered with another status than 200.',
+  network: 'The host of the URL could not be reached, or broke off.',
+};
+
 /** The text of an error on a job (§7); clients branch on code and details, never on this. */
 export function jobErrorMessage(error: JobError): string {
+  if (error.code === 'url_import_failed' && error.reason !== undefined) return BY_REASON[error.reason] ?? BY_CODE[error.code];
   return error.cause === undefined ? BY_CODE[error.code] : BY_CAUSE[error.cause];
 }

@@ -46,7 +46,11 @@ export const initialJob: JobState = { kind: 'none' };
 
 /** Applies one event. Every time in the state stands in an event; no fold reads a clock (D87). */
 export function evolveJob(state: JobState, event: JobEvent): JobState {
-  if (event.type === 'job.created') return { kind: 'live', status: 'waiting', created: event.data, attempt: 0, interruptions: 0, interrupted: false };
+  if (event.type === 'job.created') {
+    // Whoever fetches reads it from the event; copies of the state have no use for it.
+    const { fetch: _, ...created } = event.data;
+    return { kind: 'live', status: 'waiting', created, attempt: 0, interruptions: 0, interrupted: false };
+  }
   // Also as the first event: the id was abandoned before its job was created.
   if (event.type === 'job.deleted') return { kind: 'deleted' };
   if (state.kind !== 'live') return state;

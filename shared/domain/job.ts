@@ -130,11 +130,18 @@ function cancel(job: LiveJob): JobEvent {
   return { type: 'job.cancelled', data: {} };
 }
 
-/** `null` when the job's time was over before; `not_due` when a deadline came early, so that it is set anew. */
+/**
+ * `null` when the job's time was over before; `not_due` when a deadline came early, so that it is set anew. A file that
+ * was to be fetched and never was is no upload that never came: the job fails, so that its client is told (§3).
+ */
 function expire(now: string, job: LiveJob): JobEvent | null {
   if (awaitsFile(job)) {
     if (now < job.created.upload_deadline_at) throw refuse('not_due', 'The upload window is still open.', job);
     return { type: 'job.expired', data: { reason: 'never_uploaded' } };
+  }
+  if (job.status === 'waiting' && job.created.import === 'url') {
+    if (now < job.created.upload_deadline_at) throw refuse('not_due', 'There is still time to fetch the file.', job);
+    return { type: 'job.failed', data: { error: { code: 'url_import_failed', reason: 'timeout' } } };
   }
   if (job.status === 'finished' && job.finish) {
     if (now < job.finish.expires_at) throw refuse('not_due', 'The result is still kept.', job);

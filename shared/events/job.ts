@@ -48,6 +48,8 @@ export const jobCreatedV1 = z.object({
   idempotency: z.object({ key_hash: sha256, fingerprint: sha256 }).optional(),
   /** Tag, task names, options and what was ignored of them, under the job's own key. */
   typed: sealed,
+  /** URL and headers of an `import/url`, under a key of their own that dies with the fetch (§8 URL import rule 2). */
+  fetch: sealed.optional(),
 });
 
 /** Appended when a client begins to upload its file in parts; after it the parts can be sent, and the job stays `waiting` (§4.4). */

@@ -3,11 +3,16 @@ import { Defect, DomainError } from '../errors/errors.ts';
 import { isId } from '../ids/ids.ts';
 
 /** Whose data a key seals. */
-export type DataKeyName = `job.${string}` | `org.${string}`;
+export type DataKeyName = `job.${string}` | `job-fetch.${string}` | `org.${string}`;
 
 /** Name of the key of what a client typed into one job (D88). Throws `Defect` on an id that is not ours. */
 export function jobKeyName(jobId: string): DataKeyName {
   return `job.${checkId(jobId)}`;
+}
+
+/** Name of the key of what the file of one job is fetched with; it lives until the fetch is over (D83). Throws `Defect` as above. */
+export function fetchKeyName(jobId: string): DataKeyName {
+  return `job-fetch.${checkId(jobId)}`;
 }
 
 /** Name of the key of what belongs to an organization as a whole. Throws `Defect` on an id that is not ours. */

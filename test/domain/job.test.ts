@@ -119,7 +119,7 @@ const TABLE: Readonly<Record<History, Readonly<Record<CommandName, Expected>>>> 
     'expire at once': null,
   },
   'waiting after its parts were discarded': WAITING,
-  'waiting for a URL': { ...WAITING, 'start parts': 'not_an_upload', 'expire at last': null, 'expire at once': null },
+  'waiting for a URL': { ...WAITING, 'start parts': 'not_an_upload', 'expire at last': failed({ error: { code: 'url_import_failed', reason: 'timeout' } }) },
   queued: QUEUED,
   'queued with a file of parts': { ...QUEUED, 'complete parts': null, 'discard parts': 'not_waiting' },
   processing: PROCESSING,

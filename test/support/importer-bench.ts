@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { Readable } from 'node:stream';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -24,6 +25,8 @@ import { openKvDataKeys } from '../../shared/privacy/kv-data-keys.ts';
 import { openMasterKey } from '../../shared/privacy/master-key.ts';
 import { createJetStreamStore } from '../../shared/store/jetstream.ts';
 import { handle, loadState } from '../../shared/store/handle.ts';
+import { createAddressRule } from '../../shared/egress/address-rule.ts';
+import { EGRESS_LIMITS } from '../../shared/egress/limits.ts';
 import { applyStreams } from '../../streams/apply.ts';
 import { CONSUMERS, STREAMS } from '../../streams/consumers.ts';
 import { created, ORGANIZATION_ID, RESULT } from './job-events.ts';
@@ -73,6 +76,7 @@ export class ImporterBench {
       logger,
       singleUploadBytesMax: UPLOAD_BYTES_MAX,
       inputBytesMax: 2 * UPLOAD_BYTES_MAX,
+      egress: { isAllowed: createAddressRule([]), secureContext: createSecureContext(), dnsServers: [], limits: EGRESS_LIMITS },
       cleanAgainMs: HOUR_MS,
     };
     return new ImporterBench({ server, folder, masterKey, context });
@@ -112,11 +116,11 @@ export class ImporterBench {
   }
 
   /** Creates a job whose upload window lasts `windowMs`. */
-  async createJob(windowMs = HOUR_MS, data: Partial<EventData<'job.created'>> = {}): Promise<string> {
+  async createJob(windowMs = HOUR_MS, data: Partial<EventData<'job.created'>> = {}, jobId = newId(Date.now())): Promise<string> {
     const nowMs = Date.now();
     const created_at = isoTime(nowMs);
     const times = { created_at, upload_url_expires_at: created_at, upload_deadline_at: isoTime(nowMs + windowMs), expires_at: isoTime(nowMs + HOUR_MS) };
-    return await this.command(newId(nowMs), { type: 'create', data: created({ ...times, ...data }).data });
+    return await this.command(jobId, { type: 'create', data: created({ ...times, ...data }).data });
   }
 
   /** Stores the file of a job, as the api does behind the upload URL. */

@@ -9,7 +9,7 @@ import { validateRequest, type AcceptedRequest } from './validate-request.ts';
  * valid, not supported, or rehearses a refusal, and `TransientError` while nobody could upload its file.
  */
 export async function admitRequest(deps: Dependencies, caller: KeyContext, body: JsonObject): Promise<AcceptedRequest> {
-  const accepted = validateRequest(body, caller.key_mode);
+  const accepted = validateRequest(body, caller.key_mode, deps.config.isAllowedAddress);
   refuseAsRehearsed(deps, accepted);
   // A job whose file nobody can upload is worth nothing to its client (§7).
   await deps.storageWatch.requireWritable();

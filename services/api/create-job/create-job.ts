@@ -5,7 +5,8 @@ import { jobDecider } from '../../../shared/domain/job.ts';
 import { Defect } from '../../../shared/errors/errors.ts';
 import type { EventData } from '../../../shared/events/registry.ts';
 import { deriveId } from '../../../shared/ids/ids.ts';
-import { DataKeyDestroyedError, jobKeyName } from '../../../shared/privacy/data-keys.ts';
+import { DataKeyDestroyedError, fetchKeyName, jobKeyName } from '../../../shared/privacy/data-keys.ts';
+import { sealFetchTerms, type FetchTerms } from '../../../shared/privacy/fetch-terms.ts';
 import { tagHmac } from '../../../shared/privacy/tag-hmac.ts';
 import { sealTyped } from '../../../shared/privacy/typed.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -29,7 +30,12 @@ export async function createJob(deps: Dependencies, caller: KeyContext, accepted
   const typed = typedOf(accepted);
   const createBefore = caller.key_mode === 'live' ? await holdCredits(deps, caller, jobId, accepted.pair.estimate, requestId) : undefined;
   const key = await deps.dataKeys.create(jobKeyName(jobId)).catch(explainLate);
-  const data = { ...createdData(deps, caller, accepted, nowMs, sealTyped(key, caller.organization_id, jobId, typed)), ...(idempotency === undefined ? {} : { idempotency }) };
+  const { fetch } = accepted.request;
+  const sealed = {
+    typed: sealTyped(key, caller.organization_id, jobId, typed),
+    ...(fetch ? { fetch: await sealFetch(deps, caller, jobId, fetch) } : {}),
+  };
+  const data = { ...createdData(deps, caller, accepted, nowMs, sealed), ...(idempotency === undefined ? {} : { idempotency }) };
   // Later than this the ledger may have given the credits back, and the job would run without them.
   if (createBefore !== undefined && isoTime(deps.clock.nowMs()) >= createBefore) throw ApiError.of(503, 'internal', 'Creating the job took too long. Try again.', { retryable: true, reason: 'timeout' }, { 'Retry-After': '1' });
   const origin = originOf(caller, requestId, deriveId('job.created', jobId), deps.clock.nowMs());
@@ -51,22 +57,28 @@ function explainLate(error: unknown): never {
   throw error instanceof DataKeyDestroyedError ? unavailable('credit_service_unavailable') : error;
 }
 
-function createdData(deps: Dependencies, caller: KeyContext, { request, pair, tag }: AcceptedRequest, nowMs: number, sealedTyped: string): EventData<'job.created'> {
+/** Under a key of its own, which is destroyed when the file is there or never will be (§8 URL import rule 2). */
+async function sealFetch(deps: Dependencies, caller: KeyContext, jobId: string, fetch: FetchTerms): Promise<string> {
+  const key = await deps.dataKeys.create(fetchKeyName(jobId)).catch(explainLate);
+  return sealFetchTerms(key, caller.organization_id, jobId, fetch);
+}
+
+function createdData(deps: Dependencies, caller: KeyContext, { request, pair, tag }: AcceptedRequest, nowMs: number, sealed: Pick<EventData<'job.created'>, 'typed' | 'fetch'>): EventData<'job.created'> {
   const { config, masterKey } = deps;
   return {
     organization_id: caller.organization_id,
     api_key_id: caller.api_key_id,
     key_mode: caller.key_mode,
     created_at: isoTime(nowMs),
-    import: request.importKind,
+    import: request.fetch ? 'url' : 'upload',
     input_format: pair.input,
     output_format: pair.output,
     weight: pair.weight,
     credits_estimated: pair.estimate,
     ...(tag === undefined ? {} : { tag_hmac: tagHmac(masterKey, caller.organization_id, tag) }),
-    ...(request.importKind === 'upload' ? { upload_url_expires_at: isoTime(nowMs + config.uploadUrlTtlMs) } : {}),
+    ...(request.fetch === undefined ? { upload_url_expires_at: isoTime(nowMs + config.uploadUrlTtlMs) } : {}),
     upload_deadline_at: isoTime(nowMs + config.uploadWindowMs),
     expires_at: isoTime(nowMs + config.resultTtlMs),
-    typed: sealedTyped,
+    ...sealed,
   };
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { HEADERS_MAX } from '../../../shared/egress/header-rules.ts';
 
 /** Longest tag and task name, counted in code points (§8, D6). */
 const TEXT_CODE_POINTS_MAX = 255;
-/** Headers that an import may carry (§2.3). */
-const IMPORT_HEADERS_MAX = 10;
 
 const text = (description: string) => z.string({ error: 'must be a string' }).min(1, { error: 'must not be empty' }).describe(description);
 
@@ -22,15 +21,20 @@ const importUploadTask = z.object({ operation: z.literal('import/upload') }).met
 const importUrlTask = z
   .object({
     operation: z.literal('import/url'),
-    url: text('https address of the file.'),
+    url: text('Address of the file: `https://`, at most 2048 characters, without credentials, of a public host. Otherwise the request is refused with `url_import_failed`. Up to 3 redirects are followed, under the same rules.').meta({ maxLength: 2048 }),
+    // Checked by `findHeaderProblems`: a record would pass over a header that is called `__proto__`.
     headers: z
-      .record(z.string(), z.string({ error: 'must be a string' }), { error: 'must be an object of strings' })
-      .refine((headers) => Object.keys(headers).length <= IMPORT_HEADERS_MAX, { error: `must have at most ${IMPORT_HEADERS_MAX} entries` })
+      .custom<Readonly<Record<string, unknown>>>(isObject, { error: 'must be an object of strings' })
       .optional()
-      .describe(`Headers sent to the remote host, at most ${IMPORT_HEADERS_MAX}.`),
+      .meta({
+        type: 'object',
+        additionalProperties: { type: 'string', maxLength: 8192 },
+        maxProperties: HEADERS_MAX,
+        description: `Headers sent to the remote host, at most ${HEADERS_MAX}: visible ASCII, none that rules the connection (such as \`Host\`, \`Connection\`, \`Proxy-*\`). They are kept encrypted until the file is fetched, and dropped when the host redirects to a different origin.`,
+      }),
     input_format: inputFormat.optional(),
   })
-  .meta({ id: 'ImportUrlTask', description: 'The service fetches the file. Not available yet: such a job is refused with `validation_failed`.' });
+  .meta({ id: 'ImportUrlTask', description: 'The service fetches the file. The job is `waiting` meanwhile, and this task `processing`. A fetch that fails ends the job with `url_import_failed` and `details.reason`, or `file_too_large`. With a test key the URL is checked and nothing is fetched.' });
 
 /** What is converted into what. */
 const convertTask = z

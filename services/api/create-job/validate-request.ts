@@ -1,4 +1,7 @@
 import type { KeyContext } from '../../../shared/accounts/accounts-copy.ts';
+import type { AddressRule } from '../../../shared/egress/address-rule.ts';
+import { EgressError, type EgressReason } from '../../../shared/egress/egress-error.ts';
+import { checkUrl } from '../../../shared/egress/url-rule.ts';
 import { findPair, normalizeFormat, type Pair } from '../../../shared/domain/formats.ts';
 import { NO_TRIGGERS, parseTestTriggers, type TestTriggers } from '../../../shared/domain/test-triggers.ts';
 import type { JsonObject } from '../body/read-body.ts';
@@ -9,33 +12,53 @@ import { validateTasks, type JobRequest } from './validate-tasks.ts';
 /** A create request that can be carried out. `triggers` do nothing unless a test key sent them (D65). */
 export type AcceptedRequest = { readonly request: JobRequest; readonly pair: Pair; readonly tag?: string; readonly triggers: TestTriggers };
 
+/** What a person can do about a URL that is refused. */
+const URL_MESSAGES: Readonly<Partial<Record<EgressReason, string>>> = {
+  not_https: 'The URL must start with https://.',
+  invalid_url: 'The URL is not valid: at most 2048 characters, no spaces, no credentials.',
+  blocked_address: 'The host of the URL is not a public one.',
+};
+
 /**
  * Checks the body of POST /jobs: first everything of §2.3 at once, and what a test key asks for by its tag (D65); then
- * whether the pair is supported (D1). Throws `ApiError` with `validation_failed` or `unsupported_conversion`.
+ * whether the pair is supported; then whether the URL of an import may be fetched, as far as its text tells (D1, D83).
+ * Throws `ApiError` with `validation_failed`, `unsupported_conversion` or `url_import_failed`.
  */
-export function validateRequest(body: JsonObject, keyMode: KeyContext['key_mode']): AcceptedRequest {
+export function validateRequest(body: JsonObject, keyMode: KeyContext['key_mode'], isAllowed: AddressRule): AcceptedRequest {
   const issues: Issue[] = [];
   const validated = validateTasks(body['tasks']);
   if ('issues' in validated) issues.push(...validated.issues);
   const tag = createJobBody.shape.tag.safeParse(body['tag']);
   if (!tag.success) issues.push(...tag.error.issues.map(({ message }) => ({ path: 'tag', message })));
-  const triggers = readTriggers(keyMode === 'test' ? tag.data : undefined, 'request' in validated ? validated.request.importKind : undefined, issues);
+  const triggers = readTriggers(keyMode === 'test' ? tag.data : undefined, 'request' in validated && validated.request.fetch === undefined, issues);
   if ('issues' in validated || !tag.success || issues.length > 0) {
     throw ApiError.issues(issues, 'field' in validated && validated.field !== undefined ? { field: validated.field } : {});
   }
   const { request } = validated;
-  return { request, pair: requirePair(request), ...(tag.data === undefined ? {} : { tag: tag.data }), triggers };
+  const pair = requirePair(request);
+  if (request.fetch) requireFetchable(request.fetch.url, isAllowed);
+  return { request, pair, ...(tag.data === undefined ? {} : { tag: tag.data }), triggers };
 }
 
-function readTriggers(tag: string | undefined, importKind: JobRequest['importKind'] | undefined, issues: Issue[]): TestTriggers {
+function readTriggers(tag: string | undefined, isUpload: boolean, issues: Issue[]): TestTriggers {
   const parsed = parseTestTriggers(tag);
   if ('problem' in parsed) {
     issues.push({ path: 'tag', message: parsed.problem });
     return NO_TRIGGERS;
   }
   // A file that is uploaded is not fetched, so no such job could ever fail so.
-  if (parsed.triggers.importError?.code === 'url_import_failed' && importKind === 'upload') issues.push({ path: 'tag', message: 'test:fail=url_import_failed needs an import/url task' });
+  if (parsed.triggers.importError?.code === 'url_import_failed' && isUpload) issues.push({ path: 'tag', message: 'test:fail=url_import_failed needs an import/url task' });
   return parsed.triggers;
+}
+
+/** Names are not looked up here: what they mean counts when the file is fetched, and may be another by then. */
+function requireFetchable(url: string, isAllowed: AddressRule): void {
+  try {
+    checkUrl(url, isAllowed);
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    throw ApiError.of(400, 'url_import_failed', URL_MESSAGES[error.reason] ?? 'The URL cannot be fetched.', { reason: error.reason });
+  }
 }
 
 function requirePair({ inputFormat, outputFormat }: JobRequest): Pair {

@@ -1,6 +1,8 @@
+import { findHeaderProblems } from '../../../shared/egress/header-rules.ts';
 import { isOutputFormat, parseOptions, type ParsedOptions } from '../../../shared/domain/options.ts';
 import { normalizeFormat } from '../../../shared/domain/formats.ts';
 import type { JobTyped } from '../../../shared/domain/job-view.ts';
+import type { FetchTerms } from '../../../shared/privacy/fetch-terms.ts';
 import type { Issue } from '../errors/api-error.ts';
 import { shortText, taskDefinition, type TaskDefinition } from './request-schema.ts';
 import { formatOfUrl } from './url-format.ts';
@@ -10,7 +12,8 @@ const OPTIONS_CHARS_MAX = 65_536;
 
 /** What a client wants done; formats in the service's own spelling where it knows them, else in lower case. */
 export type JobRequest = {
-  readonly importKind: 'upload' | 'url';
+  /** With what the file is fetched; absent when it is uploaded. */
+  readonly fetch?: FetchTerms;
   readonly inputFormat: string;
   readonly outputFormat: string;
   readonly typed: Omit<JobTyped, 'tag'>;
@@ -37,7 +40,7 @@ export function validateTasks(tasks: unknown): Validated {
   const chain = findChain(parsed, entries.slice(0, 4).map(([, value]) => operationOf(value)), issues);
   if (!chain) return { issues };
   checkInputs(chain, issues);
-  refuseUnavailable(chain, issues);
+  const fetch = checkFetch(chain.source, issues);
   const format = resolveInputFormat(chain, issues);
   const outputFormat = spell(chain.convert.definition.output_format);
   const options = checkOptions(chain.convert, issues);
@@ -48,7 +51,7 @@ export function validateTasks(tasks: unknown): Validated {
     options: options.options,
     ignored_options: options.ignored,
   };
-  return { request: { importKind: chain.source.definition.operation === 'import/url' ? 'url' : 'upload', inputFormat: format, outputFormat, typed } };
+  return { request: { ...(fetch ? { fetch } : {}), inputFormat: format, outputFormat, typed } };
 }
 
 function parseTask(name: string, value: unknown, issues: Issue[]): Task[] {
@@ -100,10 +103,14 @@ function checkInputs(chain: Chain, issues: Issue[]): void {
   if (exported.definition.input !== convert.name) issues.push({ path: `tasks.${exported.name}.input`, message: 'must be the name of the convert task' });
 }
 
-/** A job that could never get its file is not accepted. */
-function refuseUnavailable({ source }: Chain, issues: Issue[]): void {
-  if (source.definition.operation !== 'import/url') return;
-  issues.push({ path: `tasks.${source.name}.operation`, message: 'import/url is not available yet; use import/upload' });
+/** The URL itself is checked after the pair (D1); its headers are a matter of form (D83). */
+function checkFetch({ name, definition }: ImportTask, issues: Issue[]): FetchTerms | undefined {
+  if (definition.operation !== 'import/url') return undefined;
+  const { url, headers = {} } = definition;
+  for (const { header, message } of findHeaderProblems(headers)) {
+    issues.push({ path: header === undefined ? `tasks.${name}.headers` : `tasks.${name}.headers.${header}`, message });
+  }
+  return { url, headers: Object.entries(headers).map(([header, value]) => [header, String(value)] as const) };
 }
 
 /** The format stands on the convert task, else on the import task, else it is the extension of the URL (D20, D21). */

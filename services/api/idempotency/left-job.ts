@@ -26,7 +26,7 @@ export async function findLeftJob(deps: Dependencies, caller: KeyContext, jobId:
   if (first?.type !== 'job.created') return undefined;
   requireMark(first.data.idempotency, mark);
   // The same body says the same once more, also after the job's own key was destroyed (D36).
-  return answerOf(jobId, first.data, typedOf(validateRequest(body, caller.key_mode)), deps.config.uploadBytesMax);
+  return answerOf(jobId, first.data, typedOf(validateRequest(body, caller.key_mode, deps.config.isAllowedAddress)), deps.config.uploadBytesMax);
 }
 
 function requireMark(created: EventData<'job.created'>['idempotency'], mark: KeyedRequest['mark']): void {

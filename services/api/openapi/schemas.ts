@@ -11,7 +11,7 @@ const timestamp = (description: string) => z.iso.datetime({ precision: 3 }).desc
 export const jobStatus = z.enum(JOB_STATUSES).meta({
   id: 'JobStatus',
   description:
-    '`waiting`: the file has not arrived. `queued`: accepted. `processing`: being converted. `finished`: the result can be downloaded. `error`: failed, nothing is charged. `cancelled`. `expired`: the result was removed, or the file never came.',
+    '`waiting`: the file has not arrived, or is being fetched. `queued`: accepted. `processing`: being converted. `finished`: the result can be downloaded. `error`: failed, nothing is charged. `cancelled`. `expired`: the result was removed, or the file never came.',
 });
 
 const uploadResult = z.object({ uploadUrl: z.url().describe('Takes one PUT of the raw file, without an API key. Only in the answer of the creation.') }).meta({ id: 'UploadResult' });
@@ -32,7 +32,7 @@ const taskShape = z
 
 const jobFailure = z
   .object({ code: jobErrorCode, message: z.string().describe('For people; it may change.'), details: z.record(z.string(), z.unknown()).optional() })
-  .meta({ id: 'JobError', description: 'Why a job failed. `details.reason` and `details.cause` say more. A failed job is never charged.' });
+  .meta({ id: 'JobError', description: 'Why a job failed. `details.reason` and `details.cause` say more; `url_import_failed` has one of the reasons `blocked_address`, `not_https`, `invalid_url`, `timeout`, `too_many_redirects`, `http_status`, `network`. A failed job is never charged.' });
 
 /** A job that has finished; the links are shortened. */
 const JOB_EXAMPLE = {

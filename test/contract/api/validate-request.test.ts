@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ApiError, type Issue } from '../../../services/api/errors/api-error.ts';
 import { validateRequest, type AcceptedRequest } from '../../../services/api/create-job/validate-request.ts';
+import { createAddressRule } from '../../../shared/egress/address-rule.ts';
 import { formatOfUrl } from '../../../services/api/create-job/url-format.ts';
 
 const good = {
@@ -10,7 +11,7 @@ const good = {
 };
 
 function accept(tasks: unknown, tag?: unknown, keyMode: 'live' | 'test' = 'live'): AcceptedRequest {
-  return validateRequest({ tasks, ...(tag === undefined ? {} : { tag }) }, keyMode);
+  return validateRequest({ tasks, ...(tag === undefined ? {} : { tag }) }, keyMode, createAddressRule([]));
 }
 
 function refuse(tasks: unknown, tag?: unknown, keyMode: 'live' | 'test' = 'live'): ApiError {
@@ -34,7 +35,19 @@ function withConvert(more: Readonly<Record<string, unknown>>): object {
 }
 
 function byUrl(task: object, convert: object = {}): ApiError {
-  return refuse({ ...withConvert({ input_format: undefined, ...convert }), 'import-1': { operation: 'import/url', ...task } });
+  return refuse(tasksByUrl(task, convert));
+}
+
+function inputFormatOf(task: object, convert: object = {}): string {
+  return accept(tasksByUrl(task, convert)).request.inputFormat;
+}
+
+function answerOf(error: ApiError): unknown {
+  return [error.status, error.code, error.details];
+}
+
+function tasksByUrl(task: object, convert: object = {}): object {
+  return { ...withConvert({ input_format: undefined, ...convert }), 'import-1': { operation: 'import/url', ...task } };
 }
 
 describe('Validation of a create request', () => {
@@ -120,12 +133,38 @@ describe('Validation of a create request', () => {
     expect(refuse(withConvert({ output_format: 'docx', input: 'x' })).code).to.equal('validation_failed');
   });
 
-  it('refuses import/url for now, and still says what else is wrong with it', () => {
-    expect(pathsOf(byUrl({ url: 'https://example.com/a.JPG' }))).to.deep.equal(['tasks.import-1.operation']);
-    expect(pathsOf(byUrl({}))).to.include('tasks.import-1.url');
-    expect(pathsOf(byUrl({ url: 'https://example.com/a.jpg', headers: { a: 1 } }))).to.include('tasks.import-1.headers.a');
+  it('takes the format of an import/url from the convert task, the import task or the extension (§2.3, D20, D21)', () => {
+    expect(inputFormatOf({ url: 'https://example.com/a.JPEG?x=.png#.gif' })).to.equal('jpg');
+    expect(inputFormatOf({ url: 'https://example.com/a.png', input_format: 'TIF' })).to.equal('tiff');
+    expect(inputFormatOf({ url: 'https://example.com/a.png' }, { input_format: 'gif' })).to.equal('gif');
     expect(byUrl({ url: 'https://example.com/a' }).details['field']).to.equal('input_format');
     expect(pathsOf(byUrl({ url: 'https://example.com/a', input_format: 'png' }, { input_format: 'jpg' }))).to.include('tasks.convert-1.input_format');
+    expect(byUrl({ url: 'https://example.com/a.php' }).code).to.equal('unsupported_conversion');
+  });
+
+  it('keeps URL and headers of an import/url as they were given (§2.3)', () => {
+    const headers: unknown = JSON.parse('{"X-Token": "a b", "__proto__": "c"}');
+    const { fetch } = accept(tasksByUrl({ url: 'https://example.com/a.png?q=1#f', headers })).request;
+    expect(fetch).to.deep.equal({ url: 'https://example.com/a.png?q=1#f', headers: [['X-Token', 'a b'], ['__proto__', 'c']] });
+  });
+
+  it('names every header that cannot be sent by its path (§8 URL import rule 2, D83)', () => {
+    const url = 'https://example.com/a.jpg';
+    expect(pathsOf(byUrl({}))).to.deep.equal(['tasks.import-1.url']);
+    expect(pathsOf(byUrl({ url, headers: { a: 1, Host: 'x', b: 'ok', 'Proxy-Authorization': 'x' } }))).to.deep.equal(['a', 'Host', 'Proxy-Authorization'].map((name) => `tasks.import-1.headers.${name}`));
+    for (const bad of [[], 'x', 3, null]) expect(pathsOf(byUrl({ url, headers: bad })), String(bad)).to.deep.equal(['tasks.import-1.headers']);
+    const many = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`x-${index}`, 'v']));
+    expect(pathsOf(byUrl({ url, headers: many }))).to.deep.equal(['tasks.import-1.headers']);
+    const { 'x-10': _, ...ten } = many;
+    expect(accept(tasksByUrl({ url, headers: ten })).request.fetch?.headers).to.have.length(10);
+  });
+
+  it('refuses a URL that may not be fetched, after everything else was right (§8 URL import rules, D1)', () => {
+    expect(answerOf(byUrl({ url: 'http://example.com/a.jpg' }))).to.deep.equal([400, 'url_import_failed', { reason: 'not_https' }]);
+    expect(answerOf(byUrl({ url: 'https://a:b@example.com/a.jpg' }))).to.deep.equal([400, 'url_import_failed', { reason: 'invalid_url' }]);
+    expect(answerOf(byUrl({ url: 'https://0x7f.1/a.jpg' }))).to.deep.equal([400, 'url_import_failed', { reason: 'blocked_address' }]);
+    expect(byUrl({ url: 'http://127.0.0.1/a.docx' }).code).to.equal('unsupported_conversion');
+    expect(byUrl({ url: 'http://127.0.0.1/a.jpg', headers: { Host: 'x' } }).code).to.equal('validation_failed');
   });
 });
 
