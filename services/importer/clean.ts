@@ -26,8 +26,7 @@ export async function cleanEndedJob(context: ImporterContext, message: WorkerMes
 /**
  * Removes what a job in its present state has no use for: nothing while it goes on; all but the result that is kept
  * when it is finished; everything after any other end; with what its file was to be fetched; and what its client typed
- * when it is deleted (D36, D88). It
- * may be called at any time, any number of times. Answers the job's events. Throws `TransientError`.
+ * when it is deleted (D36, D88). It may be called at any time, any number of times. Answers the job's events. Throws `TransientError`.
  */
 export async function cleanJob(context: ImporterContext, jobId: string): Promise<readonly StoredEvent[]> {
   const { state, events } = await loadState(context.store, jobDecider, { kind: 'job', id: jobId });
