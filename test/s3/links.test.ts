@@ -18,7 +18,6 @@ describe('Links to an S3 store', function () {
   this.timeout(120_000);
   let bucket: TestBucket;
   let store: ObjectStore;
-  const soon = (): number => Date.now() + MINUTE_MS;
 
   before(async () => {
     bucket = await makeBucket(await sharedCeph());
@@ -26,11 +25,6 @@ describe('Links to an S3 store', function () {
   });
   after(() => bucket.client.destroy());
 
-  const put = async (url: string, body: string | Buffer, headers: Readonly<Record<string, string>> = {}): Promise<number> => {
-    const response = await fetch(url, { method: 'PUT', body, headers });
-    await response.arrayBuffer();
-    return response.status;
-  };
   const signUpload = (key: ObjectKey, expiresAtMs = soon()): Promise<string> => store.signUpload(key, { expiresAtMs, maxBytes: 100 });
 
   it('take a file, and are the same for as long as they work (D18)', async () => {
@@ -162,6 +156,16 @@ describe('Links to an S3 store', function () {
     expect(response.headers.get('access-control-expose-headers')).to.match(/etag/i);
   });
 });
+
+function soon(): number {
+  return Date.now() + MINUTE_MS;
+}
+
+async function put(url: string, body: string | Buffer, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+  const response = await fetch(url, { method: 'PUT', body, headers });
+  await response.arrayBuffer();
+  return response.status;
+}
 
 function optionsOf(bucket: TestBucket): S3StoreOptions {
   return { ...bucket.options, spoolFolder: tmpdir(), lifetimes: { uploadSeconds: 3_600, resultSeconds: 86_400 } };
