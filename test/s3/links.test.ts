@@ -5,6 +5,8 @@ import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { resultKey, sourceKey, type ObjectKey } from '../../shared/objects/keys.ts';
 import type { ObjectStore } from '../../shared/objects/object-store.ts';
+import { loadSettings } from '../../shared/config/load.ts';
+import { OBJECT_SETTINGS } from '../../shared/objects/open-store.ts';
 import { openS3Store, type S3StoreOptions } from '../../shared/objects/s3/s3-store.ts';
 import { waitFor } from '../../services/standalone/processes.ts';
 import { makeBucket, type TestBucket } from '../support/ceph/bucket.ts';
@@ -168,5 +170,5 @@ async function put(url: string, body: string | Buffer, headers: Readonly<Record<
 }
 
 function optionsOf(bucket: TestBucket): S3StoreOptions {
-  return { ...bucket.options, spoolFolder: tmpdir(), lifetimes: { uploadSeconds: 3_600, resultSeconds: 86_400 } };
+  return { ...bucket.options, spoolFolder: tmpdir(), lifetimes: loadSettings({}, OBJECT_SETTINGS) };
 }

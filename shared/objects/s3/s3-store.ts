@@ -49,7 +49,8 @@ class S3ObjectStore implements ObjectStore {
     return await onS3(async () => {
       if (!isWrittenOnce(key)) return await headName(this.#bucket, checkKey(key).key);
       const claim = await readClaim(this.#bucket, key);
-      return claim && describeClaim(claim);
+      // Put together by a call that broke off before it could claim it; it counts from then on.
+      return claim ? describeClaim(claim) : await headName(this.#bucket, assembledName(key));
     });
   }
 

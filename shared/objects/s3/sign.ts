@@ -1,5 +1,6 @@
 import { GetObjectCommand, PutObjectCommand, UploadPartCommand, type S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import type { Settings } from '../../config/settings.ts';
 import { ConfigurationError } from '../../errors/errors.ts';
 import type { DownloadTerms, PartSize, UploadTerms } from '../object-store.ts';
 
@@ -8,8 +9,11 @@ const SIGNATURE_SECONDS_MAX = 7 * 86_400;
 /** Signatures of uploads get no older than this, in seconds, where no upload link works longer: a bucket policy can demand it. */
 const UPLOAD_SIGNATURE_SECONDS = 3_600;
 
-/** How long links work at most, in seconds. */
-export type LinkLifetimes = { readonly uploadSeconds: number; readonly resultSeconds: number };
+/** Settings that say how long links work at most, in seconds. */
+const LIFETIMES = ['UPLOAD_URL_TTL_SECONDS', 'PART_URL_TTL_SECONDS', 'RESULT_TTL_SECONDS'] as const;
+
+/** How long links work at most. */
+export type LinkLifetimes = Settings<(typeof LIFETIMES)[number]>;
 
 /** Signs links for the address under which clients reach the store. Nothing is sent. */
 export type Signer = {
@@ -38,11 +42,11 @@ export async function signGet(signer: Signer, name: string, terms: DownloadTerms
 }
 
 /** How long the signature of an upload link holds, in seconds. Throws `ConfigurationError` when S3 cannot sign links for so long. */
-export function uploadSignatureSeconds({ uploadSeconds, resultSeconds }: LinkLifetimes): number {
-  const lifetimes = { UPLOAD_URL_TTL_SECONDS: uploadSeconds, RESULT_TTL_SECONDS: resultSeconds };
-  const problems = Object.entries(lifetimes).flatMap(([name, seconds]) => (seconds > SIGNATURE_SECONDS_MAX ? [`${name}: must be at most ${SIGNATURE_SECONDS_MAX}, because S3 signs no link for longer`] : []));
+export function uploadSignatureSeconds(lifetimes: LinkLifetimes): number {
+  const problems = LIFETIMES.filter((name) => lifetimes[name] > SIGNATURE_SECONDS_MAX).map((name) => `${name}: must be at most ${SIGNATURE_SECONDS_MAX}, because S3 signs no link for longer`);
   if (problems.length > 0) throw new ConfigurationError(problems);
-  return uploadSeconds > UPLOAD_SIGNATURE_SECONDS ? SIGNATURE_SECONDS_MAX : UPLOAD_SIGNATURE_SECONDS;
+  const longest = Math.max(lifetimes.UPLOAD_URL_TTL_SECONDS, lifetimes.PART_URL_TTL_SECONDS);
+  return longest > UPLOAD_SIGNATURE_SECONDS ? SIGNATURE_SECONDS_MAX : UPLOAD_SIGNATURE_SECONDS;
 }
 
 /**
