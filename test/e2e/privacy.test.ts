@@ -25,6 +25,7 @@ describe('What a client typed', function () {
   let kept: JobView;
   let failed: JobView;
   let output = '';
+  let keys = 0;
 
   before(async () => {
     // With everything that can be logged; a service of its own, because its stores are searched whole.
@@ -51,12 +52,21 @@ describe('What a client typed', function () {
   });
 
   async function convert(): Promise<JobView> {
-    const job = await client.createJob(tasks(), { tag: MARKER });
+    const job = await createTwice();
     await client.upload(job, await readFile(fixturePath('sample.webp')));
     const ended = await client.waitForStatus(job.id, 'finished', 'error');
     expect(ended).to.include({ status: 'finished', tag: MARKER });
     expect(ended.tasks?.map(({ name }) => name)).to.deep.equal([`${MARKER}-in`, `${MARKER}-convert`, `${MARKER}-out`]);
     return { ...ended, ...(job.tasks ? { tasks: [job.tasks[0]!, ...(ended.tasks ?? []).slice(1)] } : {}) };
+  }
+
+  /** Creates a job under an Idempotency-Key and asks for the answer once more, so that it was read where it is kept. */
+  async function createTwice(): Promise<JobView> {
+    keys += 1;
+    const ask = { json: { tasks: tasks(), tag: MARKER }, headers: { 'Idempotency-Key': `${MARKER}${keys}` } };
+    const job = (await client.send<JobView>('POST', '/v1/jobs', ask)).body;
+    expect((await client.send('POST', '/v1/jobs', ask)).body).to.deep.equal(job);
+    return job;
   }
 
   it('lies in no store, table, file or log, in no spelling', async () => {

@@ -60,6 +60,20 @@ describe('a hold whose job is never created', function () {
     expect(await world.hold(organizationId, 2, jobId)).to.deep.equal({ ok: false, code: 'already_settled' });
   });
 
+  it('is released also when it was made after its job had been given up', async () => {
+    const organizationId = await world.organizationWith(5);
+    const jobId = newId(Date.now());
+    const job = { kind: 'job', id: jobId } as const;
+    await handle(world.store, jobDecider, job, { type: 'abandon' }, { ...originOf(job), tenant: organizationId });
+    // Whoever settles ended jobs comes by before there is anything to release.
+    await waitFor('the job being settled', HANDLED_MS_MAX, async () => {
+      const { num_pending, num_ack_pending } = await (await jetstreamManager(world.nc, { checkAPI: false })).consumers.info('JOBS', 'ledger-settle');
+      return num_pending + num_ack_pending === 0 ? true : undefined;
+    });
+    expect(await world.hold(organizationId, 2, jobId)).to.have.property('ok', true);
+    expect(await world.settled(organizationId)).to.deep.equal({ granted: 5, balance: 5, held: 0, charged: 0 });
+  });
+
   it('stays when the job was created, also when the timer comes first to another ledger', async () => {
     const organizationId = await world.organizationWith(5);
     const jobId = newId(Date.now());
