@@ -43,16 +43,6 @@ describe('A client that retries with its Idempotency-Key (D82)', function () {
     }
   }
 
-  /** Asks again until there is an answer, as a client does that honours Retry-After. */
-  async function retry(client: TestClient, key: string): Promise<Answer<JobView>> {
-    return waitFor(`an answer for ${key}`, ANSWERED_LIMIT_MS, async () => {
-      const answer = await post(client, key).catch(() => undefined);
-      if (answer?.status === 201) return answer;
-      if (answer) expect(answer.status, answer.bytes.toString()).to.be.oneOf([409, 429, 503]);
-      return undefined;
-    });
-  }
-
   for (const victim of ['api', 'ledger', 'nats-server'] as const) {
     it(`gets exactly one job for each key, whenever the ${victim} is killed, and no hold is lost`, async () => {
       const books = await Books.open(world.service, world.operator, KEYS * ANSWERS_BEFORE_KILL.length * 2);
@@ -83,3 +73,13 @@ describe('A client that retries with its Idempotency-Key (D82)', function () {
     });
   }
 });
+
+/** Asks again until there is an answer, as a client does that honours Retry-After. */
+async function retry(client: TestClient, key: string): Promise<Answer<JobView>> {
+  return waitFor(`an answer for ${key}`, ANSWERED_LIMIT_MS, async () => {
+    const answer = await post(client, key).catch(() => undefined);
+    if (answer?.status === 201) return answer;
+    if (answer) expect(answer.status, answer.bytes.toString()).to.be.oneOf([409, 429, 503]);
+    return undefined;
+  });
+}

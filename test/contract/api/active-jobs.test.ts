@@ -30,15 +30,6 @@ describe('Active jobs of a free organization (§8 rate limits 6)', function () {
     return new TestClient(service.baseUrl, (await organization.newKey(mode)).secret, check);
   }
 
-  function create(client: TestClient): Promise<Answer<ErrorBody & { readonly id: string }>> {
-    return client.send('POST', '/v1/jobs', { json: { tasks: tasksOf('jpg', 'png') } });
-  }
-
-  function requireRefused(answer: Answer<ErrorBody>): void {
-    expect([answer.status, answer.body.error.code, answer.body.error.details], answer.bytes.toString()).to.deep.equal([429, 'rate_limited', { reason: 'active_job_limit_reached', limit: MAX }]);
-    expect(answer.headers.has('retry-after')).to.equal(false);
-  }
-
   it(`are ${MAX} over all live keys; one more is 429 without Retry-After, before credits (D1, D41)`, async () => {
     const organization = await operator.newOrganization(MAX, 'free');
     const [one, other] = [await clientOf(organization), await clientOf(organization)];
@@ -100,3 +91,12 @@ describe('Active jobs of a free organization (§8 rate limits 6)', function () {
     expect([answer.status, answer.headers.get('idempotent-replayed')]).to.deep.equal([201, null]);
   });
 });
+
+function create(client: TestClient): Promise<Answer<ErrorBody & { readonly id: string }>> {
+  return client.send('POST', '/v1/jobs', { json: { tasks: tasksOf('jpg', 'png') } });
+}
+
+function requireRefused(answer: Answer<ErrorBody>): void {
+  expect([answer.status, answer.body.error.code, answer.body.error.details], answer.bytes.toString()).to.deep.equal([429, 'rate_limited', { reason: 'active_job_limit_reached', limit: MAX }]);
+  expect(answer.headers.has('retry-after')).to.equal(false);
+}

@@ -5,6 +5,7 @@ import { waitFor } from '../../../services/standalone/processes.ts';
 import { stateOf } from '../../support/process-tree.ts';
 import type { JobView } from '../../../shared/domain/job-view.ts';
 import { tasksOf, TestClient, type ErrorBody } from '../../support/client.ts';
+import { OTHER_BODY, post, requireConflict } from '../../support/idempotent-requests.ts';
 import { openApiCheck, type OpenApiCheck } from '../../support/openapi-check.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
@@ -54,6 +55,22 @@ describe('The API while something is away', function () {
       resume();
     }
     expect(await total()).to.equal(before);
+  });
+
+  it('refuses a retry while the first request waits, and frees its Idempotency-Key when that has failed (§8 Idempotency 3, 4)', async () => {
+    const resume = await freeze('ledger');
+    try {
+      // Whichever of the two comes first waits for the ledger in vain.
+      const answers = await Promise.all([post<ErrorBody>(client, 'k'), post<ErrorBody>(client, 'k', OTHER_BODY)]);
+      const refused = answers.find(({ status }) => status === 409);
+      expect(answers.find((answer) => answer !== refused)?.status).to.equal(503);
+      if (refused) requireConflict(refused, 409);
+    } finally {
+      resume();
+    }
+    await service.untilReady();
+    const answer = await post(client, 'k', OTHER_BODY);
+    expect([answer.status, answer.headers.get('idempotent-replayed')]).to.deep.equal([201, null]);
   });
 
   it('still reads a job while the importer is away', async () => {
