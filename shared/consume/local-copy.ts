@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -6,10 +6,11 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { Defect, TransientError } from '../errors/errors.ts';
 import { hashOf, type StoredEvent } from '../events/envelope.ts';
 import type { Logger } from '../log/log.ts';
+import { isDamage, isIntact, openExclusively, removeCopyFile } from './copy-file.ts';
 import { startReader, type RunningReader } from './reader.ts';
 
-/** Raised when the table of the copies' own state changes. */
-const FORM = 2;
+/** Raised when the table of the copies' own state changes, or how a copy is written. */
+const FORM = 3;
 /** Processes of one kind that may share a data folder; each takes a file of its own. */
 const FILES_MAX = 64;
 
@@ -24,6 +25,8 @@ export type CopyDefinition = {
   readonly tables: string;
   /** Applies one event to the tables; runs inside the transaction that moves the position. */
   readonly apply: (database: Database.Database, event: StoredEvent) => void;
+  /** Told when the file turns out damaged while it is used; it is removed by then. Without it the process ends. */
+  readonly onDamaged?: (error: unknown) => void;
 };
 
 /** A copy that follows its stream. */
@@ -31,11 +34,12 @@ export type LocalCopy = { readonly database: Database.Database; readonly reader:
 
 /**
  * Opens a copy and follows the stream. A file that belongs to another stream (the log was put back or replaced) or to
- * another version of the tables is thrown away and filled anew.
+ * another version of the tables, or that is damaged, is thrown away and filled anew. One that turns out damaged later is
+ * removed, and the process ends: whoever keeps it running starts it again, with an empty copy.
  */
 export async function openLocalCopy(nc: NatsConnection, definition: CopyDefinition, logger: Logger): Promise<LocalCopy> {
   const log = await openLog(nc, definition);
-  const database = await openFile(definition, log);
+  const { database, path } = await openFile(definition, log);
   const readPosition = database.prepare<[], { position: number }>('select position from copy_state');
   const writePosition = database.prepare<[number, string, number]>('update copy_state set position = ?, hash = ? where position = ?');
   const position = (): number => readPosition.get()?.position ?? 0;
@@ -47,7 +51,18 @@ export async function openLocalCopy(nc: NatsConnection, definition: CopyDefiniti
       if (writePosition.run(event.position, event.hash, before).changes !== 1) throw new Defect('another process writes the same local copy');
     }
   });
-  const reader = startReader(nc, { stream: definition.stream, position, apply: (events) => apply.immediate(events) }, logger);
+  const applyOrRemove = (events: readonly StoredEvent[]): void => {
+    try {
+      apply.immediate(events);
+    } catch (error) {
+      if (path === undefined || !isDamage(error)) throw error;
+      logger.fatal({ err: error, copy: definition.name }, 'the local copy is damaged and was removed');
+      removeCopyFile(path);
+      (definition.onDamaged ?? endProcess)(error);
+      throw error;
+    }
+  };
+  const reader = startReader(nc, { stream: definition.stream, position, apply: applyOrRemove }, logger);
   return {
     database,
     reader,
@@ -77,36 +92,37 @@ async function openLog(nc: NatsConnection, { stream, version }: CopyDefinition):
   }
 }
 
-async function openFile(definition: CopyDefinition, log: Log): Promise<Database.Database> {
-  if (definition.folder === undefined) return prepare(new Database(':memory:'), definition, log.identity);
+/** Not caught by anybody, so that the service stops in order and is started again. */
+function endProcess(error: unknown): void {
+  process.nextTick(() => {
+    throw error;
+  });
+}
+
+/** An open copy, and where its file lies; a copy in memory has none. */
+type OpenFile = { readonly database: Database.Database; readonly path?: string };
+
+async function openFile(definition: CopyDefinition, log: Log): Promise<OpenFile> {
+  if (definition.folder === undefined) return { database: prepare(new Database(':memory:'), definition, log.identity) };
   mkdirSync(definition.folder, { recursive: true, mode: 0o700 });
   for (let number = 1; number <= FILES_MAX; number += 1) {
     const path = join(definition.folder, `${definition.name}-${number}.sqlite`);
     const database = openExclusively(path);
     if (!database) continue;
-    if (await belongsTo(database, log)) return database;
+    if (await canGoOn(database, log)) return { database, path };
     database.close();
-    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
+    removeCopyFile(path);
     const fresh = openExclusively(path);
-    if (fresh) return prepare(fresh, definition, log.identity);
+    if (fresh) return { database: prepare(fresh, definition, log.identity), path };
   }
   throw new Defect(`${FILES_MAX} processes use local copies in one data folder already`);
 }
 
-/** The lock is held by the operating system until this process ends, however it ends. */
-function openExclusively(path: string): Database.Database | undefined {
-  const database = new Database(path, { timeout: 0 });
+async function canGoOn(database: Database.Database, log: Log): Promise<boolean> {
   try {
-    database.pragma('locking_mode = exclusive');
-    database.pragma('journal_mode = delete');
-    // The stream is the truth; a copy that a crash of the machine tears is filled anew.
-    database.pragma('synchronous = off');
-    database.exec('begin exclusive; commit');
-    return database;
+    return (await belongsTo(database, log)) && isIntact(database);
   } catch (error) {
-    database.close();
-    if (error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY') return undefined;
-    rmSync(path, { force: true });
+    if (isDamage(error)) return false;
     throw error;
   }
 }
