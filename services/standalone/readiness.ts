@@ -26,9 +26,10 @@ export interface AwaitedStart {
  */
 export async function untilServing(start: AwaitedStart): Promise<boolean> {
   let onlyReadModelsSinceMs: number | undefined;
-  return waitFor('the start of the services', READY_LIMIT_MS, async () => {
+  let away: readonly string[] | undefined;
+  const look = async (): Promise<boolean | undefined> => {
     start.stopping.throwIfAborted();
-    const away = start.allSaidReady() ? await findAway(start.port) : undefined;
+    away = start.allSaidReady() ? await findAway(start.port) : undefined;
     if (away?.length === 0) return true;
     if (!away?.every((name) => name === 'read_model')) {
       onlyReadModelsSinceMs = undefined;
@@ -36,7 +37,14 @@ export async function untilServing(start: AwaitedStart): Promise<boolean> {
     }
     onlyReadModelsSinceMs ??= performance.now();
     return performance.now() - onlyReadModelsSinceMs > READ_MODEL_LIMIT_MS ? false : undefined;
-  });
+  };
+  try {
+    return await waitFor('the start of the services', READY_LIMIT_MS, look);
+  } catch (error) {
+    // Such as a bucket that nobody made: the operator has to know where to look.
+    if (away === undefined || start.stopping.aborted) throw error;
+    throw new Error(`${error instanceof Error ? error.message : String(error)}; still away: ${away.join(', ')}`, { cause: error });
+  }
 }
 
 /** Names of the dependencies that the api misses; undefined when it does not tell. */

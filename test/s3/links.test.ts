@@ -105,6 +105,7 @@ describe('Links to an S3 store', function () {
     const url = await signUpload(key);
     expect(await put(url, '', { 'x-amz-copy-source': `/${bucket.options.bucket}/${secret}` })).to.equal(403);
     expect(await put(url, 'x', { 'x-amz-acl': 'public-read' })).to.equal(403);
+    for (const grant of ['read', 'read-acp', 'write-acp', 'full-control']) expect(await put(url, 'x', { [`x-amz-grant-${grant}`]: 'uri="http://acs.amazonaws.com/groups/global/AllUsers"' }), grant).to.equal(403);
     expect(await store.hasUpload(key)).to.equal(false);
     const part = await store.signPart(key, await store.openMultipart(key), { partNumber: 1, sizeBytes: 9, expiresAtMs: soon() });
     expect(await put(part, Buffer.alloc(9), { 'x-amz-copy-source': `/${bucket.options.bucket}/${secret}` })).to.be.within(400, 499);

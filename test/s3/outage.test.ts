@@ -69,6 +69,23 @@ describe('The service while its S3 store is away', function () {
     expect((await client.waitForStatus(waiting.id, 'finished', 'error')).status).to.equal('finished');
   });
 
+  it('keeps nobody waiting for a store that stands still', async () => {
+    const waiting = await client.createJob(tasksOf('jpg', 'webp'));
+    const resume = s3.ceph.freezeGateway();
+    try {
+      const begunMs = performance.now();
+      expect((await client.readJob(waiting.id)).status).to.equal('waiting');
+      expect(performance.now() - begunMs).to.be.lessThan(READ_MS_MAX);
+      await waitFor('a refusal', BACK_LIMIT_MS, async () => ((await client.send('POST', '/v1/jobs', { json: { tasks: tasksOf('jpg', 'webp') } })).status === 503 ? true : undefined));
+      expect((await client.send('GET', '/readyz')).status).to.equal(503);
+    } finally {
+      resume();
+    }
+    await s3.service.untilReady();
+    await client.upload(waiting, photo);
+    expect((await client.waitForStatus(waiting.id, 'finished', 'error')).status).to.equal('finished');
+  });
+
   it('keeps a conversion waiting for the store, and charges it once', async () => {
     const before = await balance();
     const job = await client.createJob(tasksOf('jpg', 'webp', { width: 64 }));

@@ -9,6 +9,7 @@ import { resultUrlOf, tasksOf, TestClient, uploadUrlOf } from '../support/client
 import { fixturePath } from '../support/fixtures.ts';
 import { makeLargePhoto, MultipartUpload } from '../support/multipart.ts';
 import { openApiCheck } from '../support/openapi-check.ts';
+import { serve } from '../support/origin.ts';
 import { readPicture } from '../support/pictures.ts';
 
 /** Cleaning follows the end of a job within milliseconds; a busy machine takes longer. */
@@ -85,6 +86,14 @@ describe('The service with its files in an S3 store', function () {
     const finished = await client.waitForStatus(job.id, 'finished', 'error');
     expect(finished.status, JSON.stringify(finished.error)).to.equal('finished');
     expect(readPicture((await client.send('GET', resultUrlOf(finished))).bytes)).to.include({ format: 'jpg', width: 64 });
+  });
+
+  it('converts a file that it fetched from a URL (§4.5)', async () => {
+    s3.far.origin.on('/photo', serve(photo));
+    const job = await client.createJob({ ...tasksOf('jpg', 'webp', { width: 64 }), 'import-1': { operation: 'import/url', url: s3.far.url('/photo') } });
+    const finished = await client.waitForStatus(job.id, 'finished', 'error');
+    expect(finished.status, JSON.stringify(finished.error)).to.equal('finished');
+    expect(readPicture((await client.send('GET', resultUrlOf(finished))).bytes)).to.include({ format: 'webp', width: 64 });
   });
 
   it('refuses to complete what is not there, and forgets what was aborted (D43, D45)', async () => {

@@ -13,6 +13,9 @@ const CORS_SECONDS = 3_600;
 /** How long sources and results are needed, in seconds. */
 export type KeepTimes = { readonly uploadWindowSeconds: number; readonly resultSeconds: number };
 
+/** Headers that copy another object, or open an object to others. None of our links is signed with one. */
+const REFUSED_HEADERS = ['x-amz-copy-source', 'x-amz-acl', 'x-amz-grant-read', 'x-amz-grant-write', 'x-amz-grant-read-acp', 'x-amz-grant-write-acp', 'x-amz-grant-full-control'] as const;
+
 /** One statement of a bucket policy, as far as we look at it. */
 export type PolicyStatement = Readonly<Record<string, unknown>> & { readonly Sid?: string | undefined };
 
@@ -51,7 +54,7 @@ export function corsRules(): CORSRule[] {
 export function policyStatements(bucket: string): PolicyStatement[] {
   const deny = { Effect: 'Deny', Principal: '*', Action: 's3:PutObject', Resource: [`arn:aws:s3:::${bucket}/source/*/incoming`, `arn:aws:s3:::${bucket}/source/*/assembled`] };
   // At least one character: some stores take a header that is not there for an empty one.
-  return ['x-amz-copy-source', 'x-amz-acl'].map((header) => ({ Sid: `${OURS}no-${header}`.replaceAll('-', ''), ...deny, Condition: { StringLike: { [`s3:${header}`]: '?*' } } }));
+  return REFUSED_HEADERS.map((header) => ({ Sid: `${OURS}no-${header}`.replaceAll('-', ''), ...deny, Condition: { StringLike: { [`s3:${header}`]: '?*' } } }));
 }
 
 /** The rules as they should be: ours, and those of others. */

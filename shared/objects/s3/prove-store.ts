@@ -11,6 +11,8 @@ import { signPut, type Signer } from './sign.ts';
 
 /** The links that are tried out work for so long, in ms; they are used at once. */
 const LINK_MS = 60_000;
+/** The group of all who have no key, as S3 names it. */
+const EVERYBODY = 'http://acs.amazonaws.com/groups/global/AllUsers';
 /** A policy that was just written may take a moment to count everywhere; so often it is tried. */
 const REFUSAL_TRIES_MAX = 5;
 
@@ -31,6 +33,7 @@ export async function proveStore(bucket: Bucket, signing: S3Client): Promise<rea
     for (const [header, value, harm] of [
       ['x-amz-copy-source', `/${bucket.name}/${victim}`, 'whoever has an upload link can read other objects'],
       ['x-amz-acl', 'public-read', 'whoever has an upload link can make the file public'],
+      ['x-amz-grant-read', `uri="${EVERYBODY}"`, 'whoever has an upload link can make the file public'],
     ] as const) {
       if (!(await isRefused(signer, incomingName(key), { [header]: value }))) problems.push(`The store obeys the header ${header} although the link was not signed with it: ${harm}.`);
     }

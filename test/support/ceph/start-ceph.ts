@@ -23,6 +23,8 @@ export interface TestCeph {
   readonly settings: Readonly<Record<'S3_ENDPOINT' | 'S3_REGION' | 'S3_ACCESS_KEY_ID' | 'S3_SECRET_ACCESS_KEY' | 'S3_FORCE_PATH_STYLE', string>>;
   /** kill -9 of the gateway; the objects stay. */
   killGateway(): Promise<void>;
+  /** Stops the gateway where it stands: it takes connections and answers nothing. The call resumes it. */
+  freezeGateway(): () => void;
   /** Starts the gateway again on the same port. */
   startGateway(): Promise<void>;
   /** Ends everything in order and removes its folder. */
@@ -122,6 +124,13 @@ class Ceph implements TestCeph {
   async killGateway(): Promise<void> {
     await this.#gateway?.kill();
     this.#gateway = undefined;
+  }
+
+  freezeGateway(): () => void {
+    const pid = this.#gateway?.pid;
+    if (pid === undefined) throw new Error('the S3 gateway is not running');
+    process.kill(pid, 'SIGSTOP');
+    return () => process.kill(pid, 'SIGCONT');
   }
 
   async stop(): Promise<void> {
