@@ -15,6 +15,7 @@ const REFUSALS = [
   'unsupported_conversion',
   'idempotency_conflict',
   'rate_limited/active_job_limit_reached',
+  'rate_limited/key_rate_limited',
   'internal',
   'internal/credit_service_unavailable',
   'internal/storage_unavailable',

@@ -10,7 +10,7 @@ import { validateRequest, type AcceptedRequest } from './validate-request.ts';
  */
 export async function admitRequest(deps: Dependencies, caller: KeyContext, body: JsonObject): Promise<AcceptedRequest> {
   const accepted = validateRequest(body, caller.key_mode, deps.config.isAllowedAddress);
-  refuseAsRehearsed(deps, accepted);
+  refuseAsRehearsed(deps, caller, accepted);
   // A job whose file nobody can upload is worth nothing to its client (§7).
   await deps.storageWatch.requireWritable();
   return accepted;

@@ -1,19 +1,21 @@
+import type { KeyContext } from '../../../shared/accounts/accounts-copy.ts';
 import type { RehearsedRefusal } from '../../../shared/domain/test-triggers.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { unavailable, unexpected } from '../errors/to-api-error.ts';
 import { stillRunning } from '../idempotency/refusals.ts';
+import { usedUp } from '../limits/limit-error.ts';
 import { insufficientCredits, tooManyActiveJobs } from './hold-credits.ts';
 import { unsupportedConversion, type AcceptedRequest } from './validate-request.ts';
 
 /** Refuses the request as its tag asks for, before anything is created (D65). Throws `ApiError`; else does nothing. */
-export function refuseAsRehearsed(deps: Dependencies, accepted: AcceptedRequest): void {
+export function refuseAsRehearsed(deps: Dependencies, caller: KeyContext, accepted: AcceptedRequest): void {
   const { refusal } = accepted.triggers;
-  if (refusal !== undefined) throw errorOf(refusal, deps, accepted);
+  if (refusal !== undefined) throw errorOf(refusal, deps, caller, accepted);
 }
 
 /** The answer that the real refusal gives: status, code, details and headers. */
-function errorOf(refusal: RehearsedRefusal, deps: Dependencies, { pair }: AcceptedRequest): ApiError {
+function errorOf(refusal: RehearsedRefusal, deps: Dependencies, caller: KeyContext, { pair }: AcceptedRequest): ApiError {
   switch (refusal) {
     case 'insufficient_credits':
       return insufficientCredits(deps, pair.estimate, pair.estimate - 1);
@@ -23,6 +25,10 @@ function errorOf(refusal: RehearsedRefusal, deps: Dependencies, { pair }: Accept
       return stillRunning();
     case 'rate_limited/active_job_limit_reached':
       return tooManyActiveJobs();
+    case 'rate_limited/key_rate_limited': {
+      const { limit, resetSeconds } = deps.keyBudgets.recall(caller, 'create');
+      return usedUp(limit, resetSeconds, deps.clock.nowMs());
+    }
     case 'internal':
       return unexpected();
     case 'internal/credit_service_unavailable':

@@ -11,3 +11,12 @@ export function limitError(reason: keyof typeof MESSAGES, limit: number, resetSe
   const details = { reason, limit, reset: resetSeconds };
   return ApiError.of(429, 'rate_limited', MESSAGES[reason], details, { 'Retry-After': String(secondsUntil(resetSeconds, nowMs)) });
 }
+
+/**
+ * 429 for a budget that is used up, whose headers say so themselves: also where the request was within it, because it
+ * asked to be refused (D65).
+ */
+export function usedUp(limit: number, resetSeconds: number, nowMs: number): ApiError {
+  const { message, details, headers } = limitError('key_rate_limited', limit, resetSeconds, nowMs);
+  return ApiError.of(429, 'rate_limited', message, details, { ...headers, 'X-RateLimit-Remaining': '0' });
+}

@@ -14,7 +14,8 @@ export function answerErrors(logger: Logger): Middleware<ApiState> {
     } catch (thrown) {
       const error = toApiError(thrown);
       const bound = { err: thrown, request_id: ctx.state.requestId, job_id: ctx.state.jobId };
-      if (error.status === 500) logger.error(bound, 'a request failed');
+      // One that was made for the client was asked for by a test key (D65).
+      if (error.status === 500 && error !== thrown) logger.error(bound, 'a request failed');
       else if (thrown instanceof TransientError) logger.warn(bound, 'a dependency is away');
       ctx.status = error.status;
       ctx.set(error.headers);

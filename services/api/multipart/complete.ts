@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { KeyContext } from '../../../shared/accounts/accounts-copy.ts';
+import type { LiveJob } from '../../../shared/domain/job-state.ts';
 import { jobDecider } from '../../../shared/domain/job.ts';
 import { requireUnfinished } from '../../../shared/domain/multipart.ts';
 import { Defect, DomainError } from '../../../shared/errors/errors.ts';
@@ -8,6 +9,7 @@ import { composeEtag } from '../../../shared/objects/composed-etag.ts';
 import { MultipartNotFoundError, ObjectExistsError, PartMismatchError } from '../../../shared/objects/errors.ts';
 import { sourceKey } from '../../../shared/objects/keys.ts';
 import type { NamedPart, ObjectHead } from '../../../shared/objects/object-store.ts';
+import { openTestTriggers } from '../../../shared/privacy/test-triggers.ts';
 import { handle } from '../../../shared/store/handle.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -40,7 +42,7 @@ function answerAgain(completed: ObjectHead, parts: readonly NamedPart[]): number
   throw ApiError.issues([{ path: 'parts', message: 'are not those with which the upload was completed' }]);
 }
 
-async function assemble(deps: Dependencies, caller: KeyContext, jobId: string, { multipart }: Upload, parts: readonly NamedPart[], origin: Origin): Promise<ObjectHead> {
+async function assemble(deps: Dependencies, caller: KeyContext, jobId: string, { job, multipart }: Upload, parts: readonly NamedPart[], origin: Origin): Promise<ObjectHead> {
   const { objects, config } = deps;
   const key = sourceKey(jobId);
   // A request that broke off after the file was made left no parts to check.
@@ -51,11 +53,16 @@ async function assemble(deps: Dependencies, caller: KeyContext, jobId: string, {
     requireUnfinished((await loadUpload(deps, caller, jobId)).job);
     requireStoredParts(multipart, parts, stored);
   }
-  if (multipart.size_bytes > config.inputBytesMax) throw await failTooLarge(deps, jobId, origin);
+  if (multipart.size_bytes > config.inputBytesMax || (await isToBeTooLarge(deps, jobId, job))) throw await failTooLarge(deps, jobId, origin);
   const head = await objects.completeMultipart(key, parts).catch((error: unknown) => explain(deps, jobId, parts, error));
   // The parts have their sizes, so the file has its own; another one would be somebody else's.
   if (head.size_bytes !== multipart.size_bytes) throw new Defect('an assembled file has another size than its parts');
   return head;
+}
+
+/** A test job may ask for this end, whatever its size (D65). */
+async function isToBeTooLarge(deps: Dependencies, jobId: string, { created }: LiveJob): Promise<boolean> {
+  return (await openTestTriggers(deps.dataKeys, jobId, created)).importError?.code === 'file_too_large';
 }
 
 /** The limit was lowered while the parts came in: the job cannot go on (§3). */

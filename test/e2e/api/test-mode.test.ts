@@ -106,6 +106,28 @@ describe('Test mode (§5.3, D65)', function () {
     expect((await tester.send<List>('GET', '/v1/jobs')).body.total).to.equal(0);
   });
 
+  it('rehearses a budget that is used up, and uses up none (§8 rate limits 3)', async () => {
+    const refused = await post<ErrorBody>('test:fail=rate_limited/key_rate_limited');
+    const [limit, reset, retryAfter] = ['x-ratelimit-limit', 'x-ratelimit-reset', 'retry-after'].map((name) => Number(refused.headers.get(name)));
+    expect([refused.status, refused.body.error.code, refused.headers.get('x-ratelimit-remaining')]).to.deep.equal([429, 'rate_limited', '0']);
+    expect(refused.body.error.details).to.deep.equal({ reason: 'key_rate_limited', limit, reset });
+    expect(retryAfter).to.be.within(1, 60);
+    expect((await post('test:delay=0')).status).to.equal(201);
+  });
+
+  it('refuses the parts of an upload as too large where its tag says so (§4.4)', async () => {
+    const job = (await post<JobView>('test:fail=file_too_large')).body;
+    const upload = await tester.send('POST', `/v1/jobs/${job.id}/uploads/multipart`, { json: { size_bytes: ANYTHING.length } });
+    expect(upload.status).to.equal(201);
+    const { body } = await tester.send<{ parts: readonly { url: string }[] }>('POST', `/v1/jobs/${job.id}/uploads/multipart/parts`, { json: { part_numbers: [1] } });
+    const part = await tester.send('PUT', body.parts[0]?.url ?? '', { body: ANYTHING });
+    for (let round = 0; round < 2; round += 1) {
+      const complete = await tester.send<ErrorBody>('POST', `/v1/jobs/${job.id}/uploads/multipart/complete`, { json: { parts: [{ part_number: 1, etag: part.headers.get('etag') }] } });
+      expect([complete.status, complete.body.error.code]).to.deep.equal([413, 'file_too_large']);
+    }
+    expect(await tester.readJob(job.id)).to.include({ status: 'error', credits_used: 0 }).and.have.nested.property('error.code', 'file_too_large');
+  });
+
   it('answers 400 for what is no trigger, with what may be said', async () => {
     for (const tag of ['test:fail=unauthorized', 'test:delay=999999999', 'test:', 'test:fail=url_import_failed/timeout']) {
       const answer = await post<ErrorBody>(tag);
