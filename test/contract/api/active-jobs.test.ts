@@ -99,4 +99,7 @@ function create(client: TestClient): Promise<Answer<ErrorBody & { readonly id: s
 function requireRefused(answer: Answer<ErrorBody>): void {
   expect([answer.status, answer.body.error.code, answer.body.error.details], answer.bytes.toString()).to.deep.equal([429, 'rate_limited', { reason: 'active_job_limit_reached', limit: MAX }]);
   expect(answer.headers.has('retry-after')).to.equal(false);
+  // A request that is refused here has spent from the budget of its key like any other.
+  expect(Number(answer.headers.get('x-ratelimit-remaining'))).to.be.at.least(0);
+  expect(answer.headers.get('x-ratelimit-limit')).to.match(/^\d+$/);
 }

@@ -83,6 +83,14 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
       for (const [job, first] of firsts.entries()) expect((await post(client, `k${job}`)).bytes.equals(first.bytes)).to.equal(true);
     });
 
+    it('spends from the creation budget like any other, with fresh headers (§8 rate limits 4)', async () => {
+      const { client } = await open();
+      const answers = [await post(client, 'k'), await post(client, 'k'), await post(client, 'k')];
+      const [first = NaN, ...replays] = answers.map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
+      // Less the requests that counted, unless the minute has just begun anew.
+      if (new Set(answers.map(({ headers }) => headers.get('x-ratelimit-reset'))).size === 1) expect(replays).to.deep.equal([first - 1, first - 2]);
+    });
+
     it('works with test keys, and keeps test and live jobs apart', async () => {
       const { client: tester, organization } = await open(5, 'test');
       const live = new TestClient(service.baseUrl, (await organization.newKey('live')).secret, check);
