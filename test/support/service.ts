@@ -22,7 +22,7 @@ const READY_LIMIT_MS = 60_000;
 const STALE_LOOK_MS = 600;
 
 /** Tests ask more often than clients; whoever tests the limits of requests sets them. */
-const NO_LIMITS = Object.fromEntries(['RATE_LIMIT_CREATE_FREE', 'RATE_LIMIT_CREATE_ACTIVE', 'RATE_LIMIT_OTHER', 'IP_FAILURE_LIMIT'].map((name) => [name, '1000000000']));
+export const NO_LIMITS: Readonly<Record<string, string>> = Object.fromEntries(['RATE_LIMIT_CREATE_FREE', 'RATE_LIMIT_CREATE_ACTIVE', 'RATE_LIMIT_OTHER', 'IP_FAILURE_LIMIT'].map((name) => [name, '1000000000']));
 
 /** Part of the service that can be killed, by what its command line holds. */
 const COMMANDS = {

@@ -6,13 +6,13 @@ import { systemClock } from '../../../shared/clock/clock.ts';
 import { newId } from '../../../shared/ids/ids.ts';
 import { grantCredits } from '../../../shared/ledger-client/ledger-client.ts';
 import { waitFor } from '../../../services/standalone/processes.ts';
-import { startApi } from '../../support/api-process.ts';
 import { tasksOf, TestClient, uploadUrlOf, type Answer, type ErrorBody } from '../../support/client.ts';
 import { IdempotencyNotes } from '../../support/idempotency-notes.ts';
 import { BODY, OTHER_BODY, post, requireConflict, totalOf } from '../../support/idempotent-requests.ts';
 import { openApiCheck, type OpenApiCheck } from '../../support/openapi-check.ts';
 import { openOperator, type TestKey, type TestOperator, type TestOrganization } from '../../support/organization.ts';
-import { sharedService, type TestService } from '../../support/service.ts';
+import { startSecondApi } from '../../support/second-api.ts';
+import { NO_LIMITS, sharedService, type TestService } from '../../support/service.ts';
 
 type Own = { readonly organization: TestOrganization; readonly key: TestKey; readonly client: TestClient };
 
@@ -120,7 +120,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
 
   it(`used ${RIVALS} times at once on two api processes makes one job (D29)`, async () => {
     const { client, key } = await open();
-    const second = await startApi(service, { LOG_LEVEL: 'info' });
+    const second = await startSecondApi(service, NO_LIMITS);
     try {
       const other = new TestClient(second.baseUrl, key.secret);
       for (let round = 0; round < 5; round += 1) {
@@ -134,7 +134,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
         expect((await post(other, `round ${round}`)).bytes.equals(created[0]?.bytes ?? Buffer.alloc(0))).to.equal(true);
       }
     } finally {
-      await second.end();
+      await second.stop();
     }
   });
 
@@ -207,7 +207,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
 
   it('is forgotten after IDEMPOTENCY_TTL_SECONDS (§8)', async () => {
     const { client, key } = await open();
-    const forgetful = await startApi(service, { LOG_LEVEL: 'info', IDEMPOTENCY_TTL_SECONDS: '2' });
+    const forgetful = await startSecondApi(service, { ...NO_LIMITS, IDEMPOTENCY_TTL_SECONDS: '2' });
     try {
       const other = new TestClient(forgetful.baseUrl, key.secret);
       const startedMs = systemClock.nowMs();
@@ -222,7 +222,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
       expect(next.headers.get('idempotent-replayed')).to.equal(null);
       expect(next.body.id).not.to.equal(first.body.id);
     } finally {
-      await forgetful.end();
+      await forgetful.stop();
     }
   });
 });
