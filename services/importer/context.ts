@@ -18,6 +18,8 @@ export type ImporterContext = {
   readonly singleUploadBytesMax: number;
   /** Largest file however it came, and so of an upload in parts (§8). */
   readonly inputBytesMax: number;
+  /** Files that are fetched from URLs at once. */
+  readonly fetchesMax: number;
   /** How hosts that clients name are reached. */
   readonly egress: EgressOptions;
   /** Time after a job's end, in ms, until it is cleaned once more: what was still being written then is there by now. */

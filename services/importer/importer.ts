@@ -13,8 +13,6 @@ import { scheduleDeadlines } from './schedule.ts';
 
 /** Messages of each kind in hand at once; all of it is waiting for NATS and the object store. */
 const SLOTS = 8;
-/** Files that one importer fetches at once; each holds some hundred kilobytes of memory. */
-const FETCHES_MAX = 100;
 
 /**
  * Starts an importer: it sets the deadlines of jobs, meets them, looks for files, fetches others, and cleans up behind
@@ -26,13 +24,13 @@ export async function startImporter(context: ImporterContext, cleanup: Cleanup):
   cleanup.add('looks', () => observer.idle());
   const ended = new EndedJobs(nc);
   cleanup.add('ended jobs', () => ended.stop());
-  const places = new FetchPlaces(FETCHES_MAX);
+  const places = new FetchPlaces(context.fetchesMax);
   const workers: readonly WorkerDefinition[] = [
     { stream: 'JOBS', durable: 'importer-schedule', slots: SLOTS, handle: (message) => scheduleDeadlines(context, message) },
     { stream: 'JOBS', durable: 'importer-observe', slots: SLOTS, handle: (message) => observeAssembled(observer, message) },
     { stream: 'TIMERS', durable: 'importer-deadlines', slots: SLOTS, handle: (message) => meetDeadline(context, observer, message) },
     // More slots than places: a fetch that has to wait for its turn must not keep others from theirs.
-    { stream: 'JOBS', durable: 'importer-fetch', slots: FETCHES_MAX + SLOTS, handle: (message, stopping) => handleFetch({ context, ended, places }, message, stopping) },
+    { stream: 'JOBS', durable: 'importer-fetch', slots: context.fetchesMax + SLOTS, handle: (message, stopping) => handleFetch({ context, ended, places }, message, stopping) },
     { stream: 'JOBS', durable: 'importer-clean', slots: SLOTS, handle: (message) => cleanEndedJob(context, message) },
   ];
   const running: RunningWorker[] = [];

@@ -11,7 +11,7 @@ import { createJetStreamStore } from '../../shared/store/jetstream.ts';
 import { startImporter } from './importer.ts';
 
 const loadConfig = () =>
-  loadSettings(process.env, [...NATS_SETTINGS, ...OBJECT_SETTINGS, 'MASTER_KEY', 'LOG_LEVEL', 'SINGLE_UPLOAD_MAX_BYTES', 'MAX_INPUT_BYTES', ...EGRESS_SETTINGS, 'CLEAN_AGAIN_SECONDS'], ['NATS_URL', 'MASTER_KEY']);
+  loadSettings(process.env, [...NATS_SETTINGS, ...OBJECT_SETTINGS, 'MASTER_KEY', 'LOG_LEVEL', 'SINGLE_UPLOAD_MAX_BYTES', 'MAX_INPUT_BYTES', ...EGRESS_SETTINGS, 'IMPORTER_SLOTS', 'CLEAN_AGAIN_SECONDS'], ['NATS_URL', 'MASTER_KEY']);
 
 await runService(() => createLogger('importer', loadConfig().LOG_LEVEL), start);
 
@@ -29,6 +29,7 @@ async function start(cleanup: Cleanup, logger: Logger): Promise<void> {
     logger,
     singleUploadBytesMax: Math.min(config.SINGLE_UPLOAD_MAX_BYTES, config.MAX_INPUT_BYTES),
     inputBytesMax: config.MAX_INPUT_BYTES,
+    fetchesMax: config.IMPORTER_SLOTS,
     egress,
     cleanAgainMs: config.CLEAN_AGAIN_SECONDS * 1000,
   };

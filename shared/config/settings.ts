@@ -63,6 +63,7 @@ export const SETTINGS = {
   CLEAN_AGAIN_SECONDS: seconds.default(7200).describe('A job that ended is cleaned once more after this time, for files that were still being written when it ended. Longer than any upload or conversion.'),
   MAX_INPUT_BYTES: atLeast(1, 2 ** 40).default(1024 * MIB).describe('Largest input file (§8).'),
   SINGLE_UPLOAD_MAX_BYTES: atLeast(1, 2 ** 40).default(100 * MIB).describe('Largest file of one single upload (§8).'),
+  IMPORTER_SLOTS: atLeast(1, 1000).default(100).describe('Files that one importer fetches from URLs at once. Each takes up to `MAX_INPUT_BYTES` of disk meanwhile. An organization gets no more places than are free.'),
   CONVERTER_SLOTS: atLeast(1, 256).default(2).describe('Conversions that one converter runs at once.'),
   CONVERTER_SANDBOX: z.enum(['auto', 'require', 'off']).default('auto').describe('`auto` uses bubblewrap where it works and warns where it does not; `require` refuses to start without it; `off` runs without.'),
   CONVERSION_TIMEOUT_SECONDS: atLeast(1, 86_400).default(300).describe('Wall-clock limit of one conversion.'),

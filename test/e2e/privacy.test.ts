@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import { waitFor } from '../../services/standalone/processes.ts';
 import type { JobView } from '../../shared/domain/job-view.ts';
 import { resultUrlOf, TestClient, uploadUrlOf } from '../support/client.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { openOperator, type TestOperator } from '../support/organization.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { filesIn, findIn, keptBy } from '../support/sweep.ts';
 
 /** Found nowhere by chance; its inner part stays the same in base64 whatever stands before it. */
 const MARKER = 'zyxMARKERqlaWVUTSRprivate';
@@ -71,9 +71,9 @@ describe('What a client typed', function () {
 
   it('lies in no store, table, file or log, in no spelling', async () => {
     const secrets = [MARKER, COLOUR.slice(1), secret, signatureOf(uploadUrlOf(kept)), signatureOf(resultUrlOf(kept))];
-    expect(findIn(await everything(), secrets)).to.deep.equal([]);
+    expect(findIn(await keptBy(service, output), secrets)).to.deep.equal([]);
     // The search itself works: an id is found, in the stores as in the tables and the logs.
-    const places = findIn(await everything(), [kept.id, Buffer.from(kept.id.replaceAll('-', ''), 'hex')]);
+    const places = findIn(await keptBy(service, output), [kept.id, Buffer.from(kept.id.replaceAll('-', ''), 'hex')]);
     for (const place of ['nats/', 'postgres/', 'row of jobs', 'output']) expect(places.some((name) => name.startsWith(place)), place).to.equal(true);
   });
 
@@ -109,54 +109,10 @@ describe('What a client typed', function () {
     }
     return places;
   }
-
-  /** Everything the service keeps or says, by name. */
-  async function everything(): Promise<ReadonlyMap<string, Buffer>> {
-    const found = new Map<string, Buffer>([['output', Buffer.from(output)]]);
-    for (const path of await filesIn(service.dataDir)) {
-      // The demo keys are there to be read; sources and results are the client's files, not what it typed.
-      if (path.endsWith('demo.json') || path.includes('/objects/source/') || path.includes('/objects/result/')) continue;
-      found.set(path.slice(service.dataDir.length + 1), await readFile(path).catch(() => Buffer.alloc(0)));
-    }
-    const database = new pg.Client({ connectionString: service.addresses.databaseUrl });
-    await database.connect();
-    try {
-      const { rows: tables } = await database.query<{ name: string }>(`select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables where table_schema not in ('pg_catalog', 'information_schema')`);
-      for (const { name } of tables) {
-        const { rows } = await database.query(`select row_to_json(t)::text as row from ${name} t`);
-        found.set(`row of ${name.replace('public.', '')}`, Buffer.from(JSON.stringify(rows)));
-      }
-    } finally {
-      await database.end();
-    }
-    return found;
-  }
 });
-
-/** Where any of the texts stands: plain, in base64 at any offset, in hex, in UTF-16, or as a URL would write it. */
-function findIn(places: ReadonlyMap<string, Buffer>, texts: readonly (string | Buffer)[]): readonly string[] {
-  const spellings = texts.flatMap((text) => (typeof text === 'string' ? spell(text) : [text]));
-  return [...places].filter(([, bytes]) => spellings.some((spelling) => bytes.includes(spelling))).map(([name]) => name);
-}
-
-function spell(text: string): readonly Buffer[] {
-  const shifted = ['', 'a', 'ab'].map((before) => {
-    // The characters that the neighbours have a share in are cut off.
-    const whole = Buffer.from(before + text).toString('base64').replaceAll('=', '');
-    return whole.slice(before.length === 0 ? 0 : before.length + 1, -2);
-  });
-  const urlSafe = shifted.map((part) => part.replaceAll('+', '-').replaceAll('/', '_'));
-  const hex = Buffer.from(text).toString('hex');
-  return [...[text, text.toLowerCase(), encodeURIComponent(text), hex, hex.toUpperCase(), ...shifted, ...urlSafe].map((part) => Buffer.from(part)), Buffer.from(text, 'utf16le')];
-}
 
 function signatureOf(url: string): string {
   return new URL(url).searchParams.get('signature') ?? '';
-}
-
-async function filesIn(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
 function tasks(): Record<string, unknown> {

@@ -76,6 +76,7 @@ export class ImporterBench {
       logger,
       singleUploadBytesMax: UPLOAD_BYTES_MAX,
       inputBytesMax: 2 * UPLOAD_BYTES_MAX,
+      fetchesMax: 100,
       egress: { isAllowed: createAddressRule([]), secureContext: createSecureContext(), dnsServers: [], limits: EGRESS_LIMITS },
       cleanAgainMs: HOUR_MS,
     };
