@@ -25,6 +25,19 @@ const GRANTED = 50;
 const AGAIN_LIMIT_MS = 90_000;
 const OPEN_LIMIT_MS = 10_000;
 
+/** Status of the job and of its tasks, in their order. */
+function statusesOf(job: JobView): readonly (string | undefined)[] {
+  return [job.status, ...(job.tasks ?? []).map(({ status }) => status)];
+}
+
+function tasksBy(url: string, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return {
+    'import-1': { operation: 'import/url', url, ...more },
+    'convert-1': { operation: 'convert', input: 'import-1', output_format: 'png' },
+    'export-1': { operation: 'export/url', input: 'convert-1' },
+  };
+}
+
 describe('Importing a file from a URL (§4.5, §8 URL import rules)', function () {
   this.timeout(240_000);
   let far: EgressBench;
@@ -54,16 +67,6 @@ describe('Importing a file from a URL (§4.5, §8 URL import rules)', function (
     await rm(folder, { recursive: true, force: true });
   });
   afterEach(() => expect(far.hits(), 'connections to other addresses').to.equal(0));
-
-  const statusesOf = (job: JobView): readonly (string | undefined)[] => [job.status, ...(job.tasks ?? []).map(({ status }) => status)];
-
-  function tasksBy(url: string, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
-    return {
-      'import-1': { operation: 'import/url', url, ...more },
-      'convert-1': { operation: 'convert', input: 'import-1', output_format: 'png' },
-      'export-1': { operation: 'export/url', input: 'convert-1' },
-    };
-  }
 
   async function untilRequested(path: string, count: number): Promise<void> {
     await waitFor(`request ${count} for ${path}`, AGAIN_LIMIT_MS, () => (requestsFor(path) >= count ? true : undefined));
