@@ -8,7 +8,7 @@ import type { EventStore } from '../../shared/store/event-store.ts';
 import { scheduleTimer } from '../../shared/timers/timers.ts';
 import type { Books, Intent } from './books.ts';
 import type { CreditsTables } from './credits-tables.ts';
-import { settleEndedJobs } from './catch-up.ts';
+import { EndedJobs } from './ended-jobs.ts';
 import { findUncounted } from './uncounted.ts';
 
 /** Part of the time until a hold is released in which its job must be created; the rest is for clocks that differ. */
@@ -20,8 +20,6 @@ const SLOW_SHARE = 0.25;
 const BEGIN_WITHIN_MS = LEDGER_TIMEOUT_MS * 0.6;
 /** Every open hold counts as an active job. */
 const ALL_COUNT: ReadonlySet<string> = new Set();
-/** Organizations of which is kept when their jobs were looked at; one that is forgotten is looked at once more. */
-const LOOKS_MAX = 10_000;
 
 /** What holding credits needs. */
 export type AdmissionParts = {
@@ -38,11 +36,11 @@ export type AdmissionParts = {
 /** Decides about requests for credits. `receivedMs` is when a request came, by `performance.now()`. */
 export class Admission {
   readonly #parts: AdmissionParts;
-  /** When the last look at ended jobs before a refusal began, by organization; latest last. */
-  readonly #looks = new Map<string, number>();
+  readonly #endedJobs: EndedJobs;
 
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
+    this.#endedJobs = new EndedJobs(parts);
   }
 
   /**
@@ -64,8 +62,8 @@ export class Admission {
         uncounted = await findUncounted(this.#parts, request.organization_id, answer.limit);
         answer = await this.#tryHold(request, receivedMs, ensureRelease, uncounted);
       }
-      if (answer.ok || answer.code !== 'insufficient_credits' || this.#lookedSince(request.organization_id, receivedMs)) return answer;
-      await this.#lookAtEndedJobs(request);
+      if (answer.ok || answer.code !== 'insufficient_credits') return answer;
+      await this.#endedJobs.settle(request.organization_id, request.amount, receivedMs);
       return this.#tryHold(request, receivedMs, ensureRelease, uncounted);
     });
   }
@@ -113,21 +111,6 @@ export class Admission {
     const { tables } = this.#parts.books;
     if (tables.findHold(job_id) || balanceOf(tables.readState(organization_id, undefined)) < amount) return false;
     return active_jobs_max === Infinity || tables.countOpenHolds(organization_id) < active_jobs_max;
-  }
-
-  /** True when somebody looked after this request came: whatever had ended before it is settled already. */
-  #lookedSince(organizationId: string, receivedMs: number): boolean {
-    return (this.#looks.get(organizationId) ?? -Infinity) >= receivedMs;
-  }
-
-  async #lookAtEndedJobs(request: HoldRequest): Promise<void> {
-    const { books, store } = this.#parts;
-    const beganMs = performance.now();
-    await settleEndedJobs(books, store, request.organization_id, request.amount);
-    this.#looks.delete(request.organization_id);
-    this.#looks.set(request.organization_id, beganMs);
-    const [oldest] = this.#looks.keys();
-    if (this.#looks.size > LOOKS_MAX && oldest !== undefined) this.#looks.delete(oldest);
   }
 
   #scheduleRelease(request: HoldRequest): Promise<void> {

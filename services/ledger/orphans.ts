@@ -35,7 +35,8 @@ export function startReleasingOrphans(parts: OrphanParts, logger: Logger): Promi
 /**
  * Sets the timer of every open hold that is older than `holdReleaseMs`, when a ledger starts. Nearly all of them belong
  * to jobs that go on, and looking at those does nothing; it is for the one whose ledger was paused until its timer had
- * fired, appended the hold, and died before it could set the timer again.
+ * fired, appended the hold, and died before it could set the timer again, for the one whose job ended and whose
+ * settlement was parked, and for those whose timers were lost with their stream.
  */
 export async function lookAtOldHolds({ nc, books, clock }: OrphanParts, holdReleaseMs: number): Promise<void> {
   const heldBefore = isoTime(clock.nowMs() - holdReleaseMs);
@@ -64,7 +65,8 @@ async function lookAtHold({ store, books, clock }: OrphanParts, message: WorkerM
     service: 'ledger',
     nowMs: clock.nowMs(),
   });
-  // An api that was paused may have had the credits held after its job was given up; nobody else comes by for those.
+  // An api that was paused may have had the credits held after its job was given up, and a settlement may have been
+  // parked; nobody else comes by for those.
   const end = events.find((stored) => settlementOf(stored) !== undefined);
   if (end) await books.inTurn(organizationId, () => settleInTurn(books, end));
   return DONE;

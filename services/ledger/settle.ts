@@ -14,10 +14,13 @@ import type { Books } from './books.ts';
 /** Ended jobs that are settled at once; those of one organization wait for each other anyway. */
 const SLOTS = 8;
 
+/** The durable with which ledgers follow the ends of jobs (`streams/consumers.ts`). */
+export const SETTLE_DURABLE = 'ledger-settle';
+
 /** Settles every job that ends: durable `ledger-settle` on `JOBS`. */
 export function startSettling(nc: NatsConnection, books: Books, logger: Logger): Promise<RunningWorker> {
   const handle = (message: WorkerMessage): Promise<Outcome> => settleMessage(books, message);
-  return startWorker(nc, { stream: 'JOBS', durable: 'ledger-settle', slots: SLOTS, handle }, logger);
+  return startWorker(nc, { stream: 'JOBS', durable: SETTLE_DURABLE, slots: SLOTS, handle }, logger);
 }
 
 async function settleMessage(books: Books, message: WorkerMessage): Promise<Outcome> {

@@ -23,19 +23,24 @@ export async function streamExtent(nc: NatsConnection, stream: string): Promise<
   }
 }
 
-/** All messages of a stream in order, from `from` up to `to`. Throws `TransientError` when the server falls silent. */
-export async function* readStream(nc: NatsConnection, stream: string, from: number, to: number): AsyncGenerator<StoredMessage> {
+/**
+ * All messages of a stream in order, from `from` up to `to`, or those of some subjects. Throws `TransientError` when the
+ * server falls silent.
+ */
+export async function* readStream(nc: NatsConnection, stream: string, from: number, to: number, filters: readonly string[] = []): AsyncGenerator<StoredMessage> {
   if (to < from || to === 0) return;
-  const consumer = await jetstream(nc).consumers.get(stream, { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: from });
+  const consumer = await jetstream(nc).consumers.get(stream, { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: from, ...(filters.length > 0 ? { filter_subjects: [...filters] } : {}) });
   try {
-    yield* readAll(consumer, stream, from, to);
+    // The message at `to` may be none of those that are wanted.
+    if (filters.length > 0 && (await consumer.info()).num_pending === 0) return;
+    yield* readAll(consumer, stream, from, to, filters.length > 0);
   } finally {
     // By itself it would stay for minutes, and a stream takes a bounded number of them.
     await consumer.delete().catch(() => undefined);
   }
 }
 
-async function* readAll(consumer: Consumer, stream: string, from: number, to: number): AsyncGenerator<StoredMessage> {
+async function* readAll(consumer: Consumer, stream: string, from: number, to: number, isFiltered: boolean): AsyncGenerator<StoredMessage> {
   for (let position = from - 1; position < to; ) {
     const messages = await consumer.fetch({ max_messages: BATCH_MAX, expires: SILENCE_MS_MAX });
     const before = position;
@@ -44,7 +49,7 @@ async function* readAll(consumer: Consumer, stream: string, from: number, to: nu
       if (message.seq <= position) throw new Defect('the server delivered a stream out of order');
       position = message.seq;
       yield { subject: message.subject, bytes: message.data, position };
-      if (position === to) return;
+      if (position === to || (isFiltered && message.info.pending === 0)) return;
     }
     if (position === before) throw new TransientError('nats', `stream ${stream} fell silent at position ${position}`);
   }

@@ -10,12 +10,14 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { created } from '../../support/job-events.ts';
 import { originOf } from '../../support/events.ts';
 import { expectFailure } from '../../support/expect-failure.ts';
-import { createdFor, sumsOf, World } from './world.ts';
+import { createdFor, finishedAfterMinutes, jobUpToConversion, sumsOf, World } from './world.ts';
 
 /** After this time the ledgers of these tests release a hold without a job, in ms. */
 const HOLD_RELEASE_MS = 1_000;
 /** How long a timer may take to be handled, in ms. */
 const HANDLED_MS_MAX = 15_000;
+/** How long five failures with growing waits between them may take, in ms. */
+const GIVEN_UP_MS_MAX = 45_000;
 
 describe('a hold whose job is never created', function () {
   this.timeout(60_000);
@@ -99,8 +101,26 @@ describe('a hold whose job is never created', function () {
     // Appended as a ledger would have that died before it could set the timer again; older than the release time.
     const origin = { ...originOf(credits), nowMs: Date.now() - 2 * HOLD_RELEASE_MS };
     await world.store.append(credits, afterLast(await world.store.load(credits)), held, origin);
-    await world.startLedger({ holdReleaseMs: HOLD_RELEASE_MS });
+    const next = await world.startLedger({ holdReleaseMs: HOLD_RELEASE_MS });
     expect(await world.settled(organizationId)).to.deep.equal({ granted: 5, balance: 5, held: 0, charged: 0 });
+    await next.stop();
+  });
+
+  it('is settled by the next ledger that starts when settling its job was given up', async () => {
+    const organizationId = await world.organizationWith(5);
+    const [credits, jobId] = [{ kind: 'credits', id: organizationId } as const, newId(Date.now())];
+    await world.append(organizationId, jobId, ...jobUpToConversion(organizationId, 4), finishedAfterMinutes(3));
+    await waitFor('the worker to give up', GIVEN_UP_MS_MAX, async () => {
+      const manager = await jetstreamManager(world.nc, { checkAPI: false });
+      const { num_pending, num_ack_pending } = await manager.consumers.info('JOBS', 'ledger-settle');
+      return num_pending + num_ack_pending === 0 ? true : undefined;
+    });
+    // What kept it from settling is mended: the hold that was missing is there, and long due.
+    const held = { type: 'credits.held', data: { job_id: jobId, amount: 4 } } as const;
+    await world.store.append(credits, afterLast(await world.credits(organizationId)), held, { ...originOf(credits), nowMs: Date.now() - 2 * HOLD_RELEASE_MS });
+    const next = await world.startLedger({ holdReleaseMs: HOLD_RELEASE_MS });
+    expect(await world.settled(organizationId)).to.deep.equal({ granted: 5, balance: 2, held: 0, charged: 3 });
+    await next.stop();
   });
 
   it('is either created or released when both happen at once, never both', async () => {
