@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { findFreePort } from '../../services/standalone/free-port.ts';
 import { keepTail } from '../../services/standalone/text-tail.ts';
 import { findProjectRoot } from '../../shared/tools/project-root.ts';
-import type { TestService } from './service.ts';
+import { NO_LIMITS, type TestService } from './service.ts';
 
 /** It starts within two seconds; a busy machine takes longer. */
 const START_LIMIT_MS = 60_000;
@@ -21,7 +21,7 @@ export async function startSecondApi(service: TestService, settings: Readonly<Re
   const { PATH = '', HOME = '' } = process.env;
   const environment = {
     PATH, HOME, PORT: String(port), DATA_DIR: service.dataDir, NATS_URL: natsUrl, DATABASE_URL: databaseUrl, MASTER_KEY: masterKey,
-    PUBLIC_URL: service.baseUrl, LOG_LEVEL: 'warn', DURABILITY_CHECK: 'warn', ...settings,
+    PUBLIC_URL: service.baseUrl, LOG_LEVEL: 'warn', DURABILITY_CHECK: 'warn', ...NO_LIMITS, ...settings,
   };
   // With a channel to this process, at whose end it stops too.
   const child = spawn(process.execPath, [join(findProjectRoot(), 'dist/services/api/main.js')], { env: environment, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });

@@ -16,6 +16,8 @@ const KEEP_ALIVE_MS = 30_000;
 const HEAD_BYTES_MAX = 16_384;
 /** Long polls hold a connection each; more than this are closed as they come. */
 const CONNECTIONS_MAX = 10_000;
+/** Connections that may wait to be taken while the process is busy: every client of a service that restarts comes at once. */
+const BACKLOG_MAX = 4_096;
 /** After so many requests a connection ends in order, so that clients spread anew over processes that came later. */
 const REQUESTS_PER_CONNECTION_MAX = 10_000;
 
@@ -54,7 +56,7 @@ export async function startServer(app: Koa<ApiState>, options: ServerOptions): P
   serve(server, app, options.headers);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, () => resolve());
+    server.listen({ port, backlog: BACKLOG_MAX }, () => resolve());
   });
   const address = server.address();
   return { port: address !== null && typeof address === 'object' ? address.port : port, stop: (graceMs) => stopServer(server, graceMs) };

@@ -8,6 +8,8 @@ import { awaitsUpload, observeUpload } from '../jobs/observe-upload.ts';
 
 /** How often a waiting request looks whether the file has come by itself, in ms; nobody tells us of it on S3. */
 const UPLOAD_LOOK_MS = 1_000;
+/** Looks of all waiting requests together, in a second: where many wait, each looks less often. */
+const UPLOAD_LOOKS_PER_SECOND_MAX = 500;
 /** How often it reads the job again although nothing woke it, in ms: a wake-up may be lost while NATS is away. */
 const READ_AGAIN_MS = 5_000;
 
@@ -27,13 +29,17 @@ export async function waitForChange(deps: Dependencies, caller: KeyContext, jobI
       if (await observeUpload(deps, jobId, job)) job = await readJob(deps, caller, jobId);
       const leftMs = endMs - performance.now();
       if (job.status !== status || TERMINAL_STATUSES.has(job.status) || leftMs <= 0 || giveBack === undefined || signal.aborted) return job;
-      await watch.next(Math.min(leftMs, awaitsUpload(job) ? UPLOAD_LOOK_MS : READ_AGAIN_MS), signal);
+      await watch.next(Math.min(leftMs, awaitsUpload(job) ? lookMs(deps.waitPlaces.taken) : READ_AGAIN_MS), signal);
       job = await readJob(deps, caller, jobId);
     }
   } finally {
     watch.close();
     giveBack?.();
   }
+}
+
+function lookMs(waiting: number): number {
+  return Math.max(UPLOAD_LOOK_MS, (waiting * 1000) / UPLOAD_LOOKS_PER_SECOND_MAX);
 }
 
 async function readJob(deps: Dependencies, caller: KeyContext, jobId: string): Promise<LiveJob> {

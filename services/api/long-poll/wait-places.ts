@@ -8,6 +8,11 @@ export class WaitPlaces {
   readonly #byKey = new Map<string, number>();
   #taken = 0;
 
+  /** How many requests wait now. */
+  get taken(): number {
+    return this.#taken;
+  }
+
   /** Takes a place and answers how to give it back; undefined when there is none. */
   take(apiKeyId: string): (() => void) | undefined {
     const ofKey = this.#byKey.get(apiKeyId) ?? 0;
