@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { isoTime } from '../../../shared/clock/clock.ts';
 import { DONE, later, type Outcome } from '../../../shared/consume/outcome.ts';
 import type { WorkerMessage } from '../../../shared/consume/worker.ts';
@@ -88,7 +90,9 @@ async function storeResult(context: SimulationContext, { job, attempt, claim }: 
   try {
     const format = normalizeFormat(job.created.output_format);
     if (!format) throw new Defect(`the catalogue has no format ${job.created.output_format}`);
-    const result = await context.objects.write(resultKey(id, attempt), resultFile(format), { maxBytes: context.resultBytesMax });
+    // Read here, because a file that is missing is a fault of ours and not of the store, which would be asked again for ever.
+    const bytes = await readFile(resultFile(format));
+    const result = await context.objects.write(resultKey(id, attempt), Readable.from([bytes]), { maxBytes: context.resultBytesMax });
     return { type: 'finish', attempt, result, billable_ms: SIMULATED_BILLABLE_MS, speed_factor: context.speedFactor, expires_at: isoTime(context.clock.nowMs() + context.resultTtlMs) };
   } catch (error) {
     if (error instanceof TransientError || error instanceof ConflictError) throw error;

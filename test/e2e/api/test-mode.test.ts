@@ -128,6 +128,35 @@ describe('Test mode (§5.3, D65)', function () {
     expect(await tester.readJob(job.id)).to.include({ status: 'error', credits_used: 0 }).and.have.nested.property('error.code', 'file_too_large');
   });
 
+  function postUrl<Body>(url: string, tag?: string): Promise<Answer<Body>> {
+    const { 'import-1': _upload, ...rest } = tasksOf('jpg', 'webp');
+    return tester.send<Body>('POST', '/v1/jobs', { json: { tasks: { 'import-1': { operation: 'import/url', url }, ...rest }, ...(tag === undefined ? {} : { tag }) } });
+  }
+
+  it('imports from a URL without going there, to the same result (D94)', async () => {
+    // Nobody answers under this name; an importer that went there would fail.
+    const job = (await postUrl<JobView>('https://files.invalid/a.jpg')).body;
+    const finished = await tester.waitForStatus(job.id, 'finished', 'error');
+    expect(finished).to.include({ status: 'finished', credits_used: 0 });
+    expect((await tester.send('GET', resultUrlOf(finished))).status).to.equal(200);
+    for (const [url, reason] of [['http://files.invalid/a.jpg', 'not_https'], ['https://127.0.0.1/a.jpg', 'blocked_address'], ['https://u:p@files.invalid/a.jpg', 'invalid_url']] as const) {
+      const refused = await postUrl<ErrorBody>(url, 'test:delay=1');
+      expect([refused.status, refused.body.error.code, refused.body.error.details], url).to.deep.equal([400, 'url_import_failed', { reason }]);
+    }
+  });
+
+  it('fails to import for every reason there is (§8 URL import rules 5)', async () => {
+    for (const reason of ['blocked_address', 'not_https', 'invalid_url', 'timeout', 'too_many_redirects', 'http_status', 'network']) {
+      const created = await postUrl<JobView>('https://files.invalid/a.jpg', `test:fail=url_import_failed/${reason}`);
+      expect(created.status, reason).to.equal(201);
+      const failed = await tester.waitForStatus(created.body.id, 'error', 'finished');
+      expect([failed.status, failed.error?.code, failed.error?.details, failed.credits_used], reason).to.deep.equal(['error', 'url_import_failed', { reason }, 0]);
+      expect(failed.tasks?.map(({ status }) => status)).to.deep.equal(['error', 'error', 'error']);
+    }
+    const tooLarge = (await postUrl<JobView>('https://files.invalid/a.jpg', 'test:fail=file_too_large')).body;
+    expect((await tester.waitForStatus(tooLarge.id, 'error', 'finished')).error?.code).to.equal('file_too_large');
+  });
+
   it('answers 400 for what is no trigger, with what may be said', async () => {
     for (const tag of ['test:fail=unauthorized', 'test:delay=999999999', 'test:', 'test:fail=url_import_failed/timeout']) {
       const answer = await post<ErrorBody>(tag);

@@ -22,7 +22,7 @@ import { sealTyped } from '../../../shared/privacy/typed.ts';
 import { createJetStreamStore } from '../../../shared/store/jetstream.ts';
 import { eventSubject } from '../../../shared/store/subjects.ts';
 import { originOf } from '../../support/events.ts';
-import { ImporterBench } from '../../support/importer-bench.ts';
+import { ImporterBench, UPLOAD_BYTES_MAX } from '../../support/importer-bench.ts';
 import { created, ORGANIZATION_ID } from '../../support/job-events.ts';
 
 const NEVER = new AbortController().signal;
@@ -153,6 +153,12 @@ describe('simulating the conversion of a test job (§5.3, D65)', function () {
     expect(await bench.objects.head(resultKey(jobId, 1))).to.not.equal(undefined);
   });
 
+  it('ends as an error where the service has no result for the format, and is not tried for ever', async () => {
+    const jobId = await queuedJob(undefined, { output_format: 'svg' });
+    expect(await simulateConversion(context, await messageOf(jobId))).to.equal(DONE);
+    expect((await bench.events(jobId)).at(-1)?.event).to.deep.equal({ type: 'job.failed', data: { attempt: 1, error: { code: 'internal', reason: 'system_error' } } });
+  });
+
   it('takes over a conversion that another kind of worker had begun', async () => {
     const jobId = await queuedJob();
     await bench.command(jobId, { type: 'start_conversion', attempt: 1, engine: 'image', engine_version: '1.2.3' });
@@ -170,6 +176,7 @@ describe('simulating the conversion of a test job (§5.3, D65)', function () {
 
     it('still refuses a file that is empty or too large', async () => {
       expect(await imported(undefined, Buffer.alloc(0), 'error')).to.have.nested.property('error.cause', 'empty_file');
+      expect(await imported(undefined, Buffer.alloc(UPLOAD_BYTES_MAX + 1), 'error')).to.deep.equal({ error: { code: 'file_too_large', max_bytes: UPLOAD_BYTES_MAX } });
     });
 
     it('ends as file_too_large once the file is there, where its tag says so', async () => {
