@@ -66,7 +66,8 @@ function connectionCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** A mistake in our own code must not be waited for like an outage. */
+/** A mistake in our own code must not be waited for like an outage; an answer that nobody can read, of a proxy say, is one. */
 function isFaultOfOurs(error: unknown): boolean {
+  if (error instanceof Error && ('$metadata' in error || '$response' in error)) return false;
   return error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError || error instanceof SyntaxError;
 }
