@@ -48,6 +48,11 @@ export class Books {
     return new Books(service, operator, organization, (await organization.newKey('live')).secret, granted);
   }
 
+  /** A client of the same organization at another api process. */
+  clientAt(baseUrl: string): TestClient {
+    return new TestClient(baseUrl, this.#secret);
+  }
+
   /** The same books after the service was started anew. */
   continueAt(service: TestService, operator: TestOperator): Books {
     const books = new Books(service, operator, operator.findOrganization(this.organization.id), this.#secret, this.granted);

@@ -15,21 +15,18 @@ export function requireEveryPart(plan: MultipartPlan, parts: readonly NamedPart[
   const named = new Set(parts.map(({ part_number }) => part_number));
   const missing = Array.from({ length: plan.parts_expected }, (_, index) => index + 1).filter((number) => !named.has(number));
   issues.push(...missing.map((number) => ({ path: 'parts', message: `part ${number} is missing` })));
-  refuse(issues);
+  if (issues.length > 0) throw ApiError.issues(issues.slice(0, ISSUES_MAX));
 }
 
-/** Checks that the store has each part, whole and as named. Throws `ApiError` with issues; the job goes on waiting (D45). */
-export function requireStoredParts(plan: MultipartPlan, parts: readonly NamedPart[], stored: readonly StoredPart[]): void {
+/** What is wrong with the parts as the store has them; each must be whole and as named (D45). At most `ISSUES_MAX`. */
+export function findPartIssues(plan: MultipartPlan, parts: readonly NamedPart[], stored: readonly StoredPart[]): readonly Issue[] {
   const byNumber = new Map(stored.map((part) => [part.part_number, part]));
-  refuse([...parts.entries()].flatMap(([index, { part_number, etag }]): Issue[] => {
+  const issues = [...parts.entries()].flatMap(([index, { part_number, etag }]): Issue[] => {
     const found = byNumber.get(part_number);
     if (!found) return [{ path: `parts.${index}.part_number`, message: 'was not uploaded' }];
     const sizeBytes = partBytes(plan, part_number);
     if (found.size_bytes !== sizeBytes) return [{ path: `parts.${index}.part_number`, message: `was uploaded with ${found.size_bytes} bytes and has ${sizeBytes}` }];
     return found.etag === etag ? [] : [{ path: `parts.${index}.etag`, message: 'is not that of the part that was uploaded last' }];
-  }));
-}
-
-function refuse(issues: readonly Issue[]): void {
-  if (issues.length > 0) throw ApiError.issues(issues.slice(0, ISSUES_MAX));
+  });
+  return issues.slice(0, ISSUES_MAX);
 }

@@ -15,8 +15,8 @@ import type { Dependencies } from '../dependencies.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { foldJob } from '../jobs/load-job.ts';
 import { originOf } from '../jobs/origin.ts';
-import { requireEveryPart, requireStoredParts } from './check-parts.ts';
-import { fileTooLarge } from './discarded.ts';
+import { findPartIssues, requireEveryPart } from './check-parts.ts';
+import { fileTooLarge, findWhole } from './discarded.ts';
 import { loadUpload, type Upload } from './load-upload.ts';
 
 /**
@@ -26,38 +26,36 @@ import { loadUpload, type Upload } from './load-upload.ts';
  */
 export async function completeUpload(deps: Dependencies, caller: KeyContext, jobId: string, parts: readonly NamedPart[], requestId: string): Promise<number> {
   const upload = await loadUpload(deps, caller, jobId);
-  const { job, multipart } = upload;
-  requireEveryPart(multipart, parts);
-  if (multipart.completed) return answerAgain(multipart.completed, parts);
-  if (job.error?.code === 'file_too_large') throw fileTooLarge(job.error.max_bytes ?? deps.config.inputBytesMax);
-  requireUnfinished(job);
+  requireEveryPart(upload.multipart, parts);
+  const before = answerAgain(upload, parts);
+  if (before !== undefined) return before;
+  const stored = await deps.objects.listParts(sourceKey(jobId));
+  // Parts go when the job ends, takes another file, discards them, or has just been completed by another request; so what
+  // became of the job is looked at after them.
+  const meanwhile = await loadUpload(deps, caller, jobId);
+  const answered = answerAgain(meanwhile, parts);
+  if (answered !== undefined) return answered;
+  const issues = findPartIssues(meanwhile.multipart, parts, stored);
+  // A request that broke off after the file was made, or that is a moment ahead of this one, left no parts.
+  if (issues.length > 0 && (await findWhole(deps, jobId))?.etag !== composeEtag(parts)) throw ApiError.issues(issues);
   const origin = originOf(caller, requestId, randomUUID(), deps.clock.nowMs());
-  const head = await assemble(deps, caller, jobId, upload, parts, origin);
+  if (meanwhile.multipart.size_bytes > deps.config.inputBytesMax || (await isToBeTooLarge(deps, jobId, meanwhile.job))) throw await failTooLarge(deps, jobId, origin);
+  const head = await deps.objects.completeMultipart(sourceKey(jobId), parts).catch((error: unknown) => explain(deps, jobId, parts, error));
+  // The parts have their sizes, so the file has its own; another one would be somebody else's.
+  if (head.size_bytes !== meanwhile.multipart.size_bytes) throw new Defect('an assembled file has another size than its parts');
   await announce(deps, jobId, head, origin);
   return head.size_bytes;
 }
 
-function answerAgain(completed: ObjectHead, parts: readonly NamedPart[]): number {
-  if (completed.etag === composeEtag(parts)) return completed.size_bytes;
-  throw ApiError.issues([{ path: 'parts', message: 'are not those with which the upload was completed' }]);
-}
-
-async function assemble(deps: Dependencies, caller: KeyContext, jobId: string, { job, multipart }: Upload, parts: readonly NamedPart[], origin: Origin): Promise<ObjectHead> {
-  const { objects, config } = deps;
-  const key = sourceKey(jobId);
-  // A request that broke off after the file was made left no parts to check.
-  const isAssembled = (await objects.head(key))?.etag === composeEtag(parts);
-  const stored = isAssembled ? undefined : await objects.listParts(key);
-  if (stored) {
-    // Parts go when the job ends, takes another file, or discards them; then that is what is wrong, and not the parts.
-    requireUnfinished((await loadUpload(deps, caller, jobId)).job);
-    requireStoredParts(multipart, parts, stored);
+/** What an earlier request was answered; undefined when the upload can still be completed. Throws when it never can. */
+function answerAgain({ job, multipart }: Upload, parts: readonly NamedPart[]): number | undefined {
+  if (multipart.completed) {
+    if (multipart.completed.etag === composeEtag(parts)) return multipart.completed.size_bytes;
+    throw ApiError.issues([{ path: 'parts', message: 'are not those with which the upload was completed' }]);
   }
-  if (multipart.size_bytes > config.inputBytesMax || (await isToBeTooLarge(deps, jobId, job))) throw await failTooLarge(deps, jobId, origin);
-  const head = await objects.completeMultipart(key, parts).catch((error: unknown) => explain(deps, jobId, parts, error));
-  // The parts have their sizes, so the file has its own; another one would be somebody else's.
-  if (head.size_bytes !== multipart.size_bytes) throw new Defect('an assembled file has another size than its parts');
-  return head;
+  if (job.error?.code === 'file_too_large' && job.error.max_bytes !== undefined) throw fileTooLarge(job.error.max_bytes);
+  requireUnfinished(job);
+  return undefined;
 }
 
 /** A test job may ask for this end, whatever its size (D65). */

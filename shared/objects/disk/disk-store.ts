@@ -181,17 +181,26 @@ class DiskObjectStore implements ObjectStore {
 
   /** The parts stay until the object is published, so that every step can be done again. */
   async #assemble(key: ObjectKey, parts: readonly NamedPart[]): Promise<ObjectHead> {
-    let record = await this.#describe(key);
-    if (!record) {
-      const uploadId = await this.#multipart.find(key);
-      if (uploadId === undefined) throw new MultipartNotFoundError();
-      const staged = await this.#staging.stageBy((file) => copyParts(parts, (number) => this.#multipart.partPath(key, uploadId, number), file));
-      record = await this.#publishFirst(key, staged.path, staged.record);
-      await syncFolder(dirname(this.#pathOf(key)));
-    }
+    const record = (await this.#describe(key)) ?? (await this.#publishParts(key, parts));
     if (record.etag !== composeEtag(parts)) throw new ObjectExistsError();
     await this.#multipart.drop(key);
     return { size_bytes: record.size_bytes, etag: record.etag };
+  }
+
+  async #publishParts(key: ObjectKey, parts: readonly NamedPart[]): Promise<ObjectRecord> {
+    const uploadId = await this.#multipart.find(key);
+    try {
+      if (uploadId === undefined) throw new MultipartNotFoundError();
+      const staged = await this.#staging.stageBy((file) => copyParts(parts, (number) => this.#multipart.partPath(key, uploadId, number), file));
+      const record = await this.#publishFirst(key, staged.path, staged.record);
+      await syncFolder(dirname(this.#pathOf(key)));
+      return record;
+    } catch (error) {
+      // Another process that completes the same upload takes the parts away when it is through.
+      const made = await this.#describe(key);
+      if (made) return made;
+      throw error;
+    }
   }
 
   /** What lies under the key afterwards. Throws `ObjectExistsError` when those are other bytes. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -66,6 +66,28 @@ describe('the disk store', () => {
     const key = sourceKey(randomUUID());
     const outcomes = await Promise.allSettled(stores.map((store, index) => store.write(key, Readable.from([Buffer.from(`body ${index}`)]), { maxBytes: 10 })));
     expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).to.have.lengthOf(1);
+  });
+
+  it('completes an upload in parts that several processes complete at once, always with the same answer', async () => {
+    const stores = await Promise.all([openAt(), openAt(), openAt()]);
+    const [first] = stores;
+    for (let round = 0; round < 20; round += 1) {
+      const key = sourceKey(randomUUID());
+      const uploadId = await first?.openMultipart(key);
+      const parts = await Promise.all([1, 2, 3].map((partNumber) => first?.writePart(key, uploadId ?? '', { partNumber, sizeBytes: 100_000 }, Readable.from([Buffer.alloc(100_000, partNumber)]))));
+      const named = parts.filter((part) => part !== undefined);
+      const heads = await Promise.all(stores.map((store) => store.completeMultipart(key, named)));
+      expect(heads).to.deep.equal(stores.map(() => heads[0]));
+    }
+    expect(await readdir(join(folder, 'multipart'))).to.deep.equal([]);
+    expect(await staged()).to.deep.equal([]);
+  });
+
+  it('sweeps an upload in parts that was being dropped when its process died', async () => {
+    await openAt();
+    await mkdir(join(folder, '.tmp', randomUUID(), randomUUID()), { recursive: true });
+    await openAt(STAGED_KEEP_MS + 60_000);
+    expect(await staged()).to.deep.equal([]);
   });
 
   it('keeps files to its own user', async () => {
