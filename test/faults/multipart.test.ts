@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { waitFor } from '../../services/standalone/processes.ts';
 import type { JobView } from '../../shared/domain/job-view.ts';
-import { startApi, type ApiProcess } from '../support/api-process.ts';
 import { Books, requireCleanAudit } from '../support/books.ts';
 import { tasksOf } from '../support/client.ts';
 import { faultService, type FaultService } from '../support/fault-service.ts';
 import { makeLargePhoto, MultipartUpload, type SentPart } from '../support/multipart.ts';
+import { startSecondApi } from '../support/second-api.ts';
 
 const PART_BYTES = 26_214_400;
 /** Each moment is tried so often; a kill may come a little late. */
@@ -61,10 +61,10 @@ describe('An upload in parts (§4.4)', function () {
     const job = await create();
     const upload = new MultipartUpload(books.client, job);
     const parts = await upload.send(photo);
-    let isOver = false;
-    const broken = upload.complete(parts).then(() => undefined, () => undefined).finally(() => (isOver = true));
+    const seen = new AbortController();
+    const broken = upload.complete(parts).then(() => undefined, () => undefined).finally(() => seen.abort());
     // Looked for without a pause: it lasts for some milliseconds only.
-    while (!isOver && !(await isSeen(job))) await new Promise(setImmediate);
+    while (!seen.signal.aborted && !(await isSeen(job))) await new Promise(setImmediate);
     world.service.kill('api');
     await broken;
     await world.service.untilReady();
@@ -94,7 +94,7 @@ describe('An upload in parts (§4.4)', function () {
   });
 
   it('goes through two api processes as through one', async () => {
-    const second: ApiProcess = await startApi(world.service);
+    const second = await startSecondApi(world.service);
     try {
       const other = books.clientAt(second.baseUrl);
       const job = await create();
@@ -108,7 +108,7 @@ describe('An upload in parts (§4.4)', function () {
       for (const { status, body } of answers) expect([status, body]).to.deep.equal([200, { size_bytes: photo.length }]);
       expect((await books.client.waitForStatus(job.id, 'finished', 'error')).status).to.equal('finished');
     } finally {
-      await second.end('SIGTERM');
+      await second.stop();
     }
   });
 
