@@ -25,9 +25,7 @@ import { loadUpload, type Upload } from './load-upload.ts';
  * Throws `ApiError` 400 with issues, 404, 409, 413, and `DomainError`.
  */
 export async function completeUpload(deps: Dependencies, caller: KeyContext, jobId: string, parts: readonly NamedPart[], requestId: string): Promise<number> {
-  const upload = await loadUpload(deps, caller, jobId);
-  requireEveryPart(upload.multipart, parts);
-  const before = answerAgain(upload, parts);
+  const before = answerAgain(await loadUpload(deps, caller, jobId), parts);
   if (before !== undefined) return before;
   const stored = await deps.objects.listParts(sourceKey(jobId));
   // Parts go when the job ends, takes another file, discards them, or has just been completed by another request; so what
@@ -47,8 +45,9 @@ export async function completeUpload(deps: Dependencies, caller: KeyContext, job
   return head.size_bytes;
 }
 
-/** What an earlier request was answered; undefined when the upload can still be completed. Throws when it never can. */
+/** What an earlier request was answered; undefined when the upload can still be completed. Throws when it cannot, with these parts or any. */
 function answerAgain({ job, multipart }: Upload, parts: readonly NamedPart[]): number | undefined {
+  requireEveryPart(multipart, parts);
   if (multipart.completed) {
     if (multipart.completed.etag === composeEtag(parts)) return multipart.completed.size_bytes;
     throw ApiError.issues([{ path: 'parts', message: 'are not those with which the upload was completed' }]);

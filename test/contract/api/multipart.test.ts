@@ -179,6 +179,13 @@ describe('Multipart uploads (§4.4)', function () {
     });
   });
 
+  it('are not for jobs whose file is fetched from a URL (§4.4, D43)', async () => {
+    const fetched = await client.createJob({ ...tasksOf('jpg', 'png'), 'import-1': { operation: 'import/url', url: 'https://files.invalid/photo.jpg' } });
+    const refused = new MultipartUpload(client, fetched);
+    for (const size of [100, 2 * GIB]) expect(outcome(await refused.start(size))).to.deep.equal([400, 'validation_failed', { reason: 'not_an_upload' }]);
+    expect(outcome(await refused.urls([1]))).to.deep.equal([400, 'validation_failed', { reason: 'multipart_not_started' }]);
+  });
+
   it('need a start before everything else (§4.4, D44)', async () => {
     for (const answer of [await upload.urls([1]), await upload.complete([{ part_number: 1, etag: ETAG }]), (await upload.abort()) as Answer<ErrorBody>]) {
       expect(outcome(answer)).to.deep.equal([400, 'validation_failed', { reason: 'multipart_not_started' }]);
