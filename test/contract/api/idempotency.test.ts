@@ -16,6 +16,8 @@ import { NO_LIMITS, sharedService, type TestService } from '../../support/servic
 
 type Own = { readonly organization: TestOrganization; readonly key: TestKey; readonly client: TestClient };
 
+type Json = Readonly<Record<string, unknown>>;
+
 const KNOWN_LIMIT_MS = 10_000;
 const RIVALS = 20;
 
@@ -99,6 +101,16 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
       expect((await post(tester, 'k')).bytes.equals(test.bytes)).to.equal(true);
       expect((await post(live, 'k')).bytes.equals(real.bytes)).to.equal(true);
     });
+  });
+
+  it('used again for an import by URL gets the original answer, which has no upload URL (D18)', async () => {
+    const { client } = await open(5, 'test');
+    const body = (url: string): Json => ({ tasks: { ...tasksOf('jpg', 'png'), 'import-1': { operation: 'import/url', url } } });
+    const first = await post(client, 'k', body('https://files.example/a.jpg'));
+    expect([first.status, first.body.tasks?.[0]?.status], first.bytes.toString()).to.deep.equal([201, 'processing']);
+    expect(first.bytes.toString()).not.to.include('uploadUrl');
+    expect((await post(client, 'k', body('https://files.example/a.jpg'))).bytes.equals(first.bytes)).to.equal(true);
+    requireConflict(await post<ErrorBody>(client, 'k', body('https://files.example/b.jpg')), 422);
   });
 
   it('used again with a different body is refused with 422, and leaves the first job alone (§8 Idempotency 2)', async () => {
