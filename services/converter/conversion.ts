@@ -11,7 +11,7 @@ import { jobKeyName } from '../../shared/privacy/data-keys.ts';
 import { openTyped } from '../../shared/privacy/typed.ts';
 import type { ConverterContext, ReadyEngine } from './context.ts';
 import type { ConversionResult } from './engines/engine.ts';
-import { EngineFailure } from './engines/failure.ts';
+import { EngineFailure, EngineKilled } from './engines/failure.ts';
 import type { JobDir } from './sandbox/command.ts';
 
 /** Name of the source in the job's folder; never a user's file name. */
@@ -27,7 +27,9 @@ type JobError = EventData<'job.failed'>['error'];
 /** How a conversion ended, short of a dependency being away, which is thrown and tried again. */
 export type Conversion =
   | { readonly kind: 'converted'; readonly result: EventData<'job.finished'>['result']; readonly billable_ms: number }
-  | { readonly kind: 'failed'; readonly error: JobError; readonly operatorDetail: string }
+  | { readonly kind: 'failed'; readonly error: JobError }
+  /** Somebody ended the engine; the attempt is as dead as if the converter had died. */
+  | { readonly kind: 'killed' }
   | { readonly kind: 'interrupted' };
 
 /** A claimed attempt. */
@@ -46,7 +48,8 @@ export async function convert(context: ConverterContext, claim: Claim): Promise<
     const result = await retryTransient(() => context.objects.write(key, converted.path, { maxBytes: context.resultBytesMax }), interrupt.signal);
     return { kind: 'converted', result, billable_ms: Math.round(converted.billableMs) };
   } catch (error) {
-    if (interrupt.signal.aborted) return { kind: 'interrupted' };
+    // A shutdown of the machine may tell the engine before its time is over.
+    if (interrupt.signal.aborted || (error instanceof EngineKilled && claim.signal.aborted)) return { kind: 'interrupted' };
     return failureOf(error);
   } finally {
     interrupt.release();
@@ -88,9 +91,10 @@ function knownFormat(name: string): NonNullable<ReturnType<typeof normalizeForma
 
 /** What lies with the file or its size ends the job; what lies with a dependency is thrown on and tried again. */
 function failureOf(error: unknown): Conversion {
+  if (error instanceof EngineKilled) return { kind: 'killed' };
   if (error instanceof EngineFailure) {
     const reason = error.code === 'timeout' ? 'timeout' : 'system_error';
-    return { kind: 'failed', error: { code: 'internal', reason, cause: error.code }, operatorDetail: error.operatorDetail };
+    return { kind: 'failed', error: { code: 'internal', reason, cause: error.code } };
   }
   if (error instanceof ObjectNotFoundError || error instanceof ObjectChangedError) return failed('source_missing');
   if (error instanceof ObjectTooLargeError) return failed('result_too_large');
@@ -98,7 +102,7 @@ function failureOf(error: unknown): Conversion {
 }
 
 function failed(cause: NonNullable<JobError['cause']>): Conversion {
-  return { kind: 'failed', error: { code: 'internal', reason: 'system_error', cause }, operatorDetail: '' };
+  return { kind: 'failed', error: { code: 'internal', reason: 'system_error', cause } };
 }
 
 function abortAfterGrace(stopping: AbortSignal): { readonly signal: AbortSignal; readonly release: () => void } {

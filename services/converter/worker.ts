@@ -18,6 +18,8 @@ const NO_ENGINE_WAIT_MS = 10_000;
 /** A conversion that was interrupted by a stop is offered to other workers at once. */
 const HANDED_BACK_WAIT_MS = 0;
 
+/** Wait before the next attempt when the engine of one was killed, in ms; memory that ran out is free again by then. */
+const KILLED_WAIT_MS = 5_000;
 /** Wait before a message comes again whose job this process is converting already, in ms. */
 const IN_HAND_WAIT_MS = 5_000;
 
@@ -90,8 +92,13 @@ async function report(context: ConverterContext, cause: StoredEvent, attempt: nu
       await decideAlone(context, cause, { type: 'interrupt_conversion', attempt }, deriveId('interrupt', jobId, attempt));
       logger.info('handed back');
       return later(HANDED_BACK_WAIT_MS);
+    case 'killed':
+      // Nothing is said in the log, as when the converter itself dies: the next attempt, and the third death, follow (D37).
+      logger.warn('the engine of a conversion was ended by somebody else');
+      return later(KILLED_WAIT_MS);
     case 'failed':
-      logger.info({ cause: conversion.error.cause, engine_detail: conversion.operatorDetail }, 'conversion failed');
+      // The cause alone: what an engine says about a file quotes it.
+      logger.info({ cause: conversion.error.cause }, 'conversion failed');
       await end(context, cause, attempt, conversion.error);
       return DONE;
     case 'converted': {

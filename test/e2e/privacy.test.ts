@@ -38,6 +38,10 @@ describe('What a client typed', function () {
     failed = await client.createJob(tasks(), { tag: MARKER });
     await client.upload(failed, Buffer.from(`no picture, but ${MARKER}`));
     await client.waitForStatus(failed.id, 'error');
+    // An engine quotes the names that it does not know, and they come out of the file.
+    const drawing = await client.createJob(tasks('svg'));
+    await client.upload(drawing, Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><${MARKER}>&${MARKER};</svg>`));
+    expect(await client.waitForStatus(drawing.id, 'error', 'finished')).to.have.nested.property('error.details.cause', 'damaged');
     // Requests that are refused are logged as well.
     await client.send('GET', `/v1/jobs?tag=${MARKER}&status=${MARKER}`);
     await client.send('GET', `/v1/jobs?tag=${MARKER}`);
@@ -115,10 +119,10 @@ function signatureOf(url: string): string {
   return new URL(url).searchParams.get('signature') ?? '';
 }
 
-function tasks(): Record<string, unknown> {
+function tasks(input_format = 'webp'): Record<string, unknown> {
   return {
     [`${MARKER}-in`]: { operation: 'import/upload' },
-    [`${MARKER}-convert`]: { operation: 'convert', input: `${MARKER}-in`, input_format: 'webp', output_format: 'png', options: { background: COLOUR } },
+    [`${MARKER}-convert`]: { operation: 'convert', input: `${MARKER}-in`, input_format, output_format: 'png', options: { background: COLOUR } },
     [`${MARKER}-out`]: { operation: 'export/url', input: `${MARKER}-convert` },
   };
 }

@@ -44,7 +44,8 @@ export interface Engine {
   probe(sandbox: Sandbox): Promise<EngineState>;
   /**
    * Converts one file.
-   * @throws EngineFailure when it cannot be done, with a cause that a person can act on.
+   * @throws EngineFailure when it cannot be done, with a cause that a person can act on; EngineKilled when somebody else
+   * ended its process.
    */
   convert(request: ConversionRequest, context: ConversionContext): Promise<ConversionResult>;
 }

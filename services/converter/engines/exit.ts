@@ -1,19 +1,25 @@
 import { TransientError } from '../../../shared/errors/errors.ts';
 import type { Exit } from '../sandbox/process.ts';
-import { EngineFailure, type FailureCause } from './failure.ts';
+import { EngineFailure, EngineKilled, type FailureCause } from './failure.ts';
 
-/** Signals by which the system ends what goes beyond its limits; libraries abort when memory is refused to them. */
+/** Signals by which the kernel ends what goes beyond its own limits; libraries abort when memory is refused to them. */
 const CAUSES_OF_SIGNALS: Partial<Record<NodeJS.Signals, FailureCause>> = {
   SIGXCPU: 'timeout',
   SIGXFSZ: 'result_too_large',
-  SIGKILL: 'out_of_memory',
   SIGABRT: 'out_of_memory',
   SIGTRAP: 'out_of_memory',
 };
 
 /**
+ * Signals that come from outside: `kill -9`, the end of a container or of the machine, and the kernel's choice when all
+ * the memory is gone, which may fall on anybody. A program that a file took over may pretend to one; three deaths end it.
+ */
+const SENT_FROM_OUTSIDE: ReadonlySet<NodeJS.Signals> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
+
+/**
  * Passes when a converter ended by itself without complaint.
- * @throws EngineFailure with the cause that its end shows, or the reason of `signal` when it was aborted.
+ * @throws EngineFailure with the cause that its end shows, EngineKilled when somebody else ended it, or the reason of
+ * `signal` when it was aborted.
  */
 export function checkExit(exit: Exit, signal: AbortSignal): void {
   if (exit.cause === 'aborted') signal.throwIfAborted();
@@ -21,6 +27,7 @@ export function checkExit(exit: Exit, signal: AbortSignal): void {
   // The program never ran: too many processes, no memory, or it is being replaced. The file has no part in that.
   if (exit.cause === 'not_started') throw new TransientError('storage', 'the converter could not be started');
   if (exit.code === 0) return;
+  if (exit.signal !== null && SENT_FROM_OUTSIDE.has(exit.signal)) throw new EngineKilled(`the conversion was ended by ${exit.signal}`);
   const cause = exit.signal === null ? undefined : CAUSES_OF_SIGNALS[exit.signal];
   throw new EngineFailure(cause ?? 'engine_crashed', exit.stderrTail);
 }

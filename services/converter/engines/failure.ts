@@ -21,7 +21,10 @@ export const FAILURE_CAUSES = [
 /** One of `FAILURE_CAUSES`. */
 export type FailureCause = (typeof FAILURE_CAUSES)[number];
 
-/** A conversion that cannot be done. `operatorDetail` is for the log of this machine, never for clients or events. */
+/**
+ * A conversion that cannot be done. `operatorDetail` is what a program said; it may quote the file, so it is never
+ * stored, sent or logged. Only a probe, which has no file, shows it.
+ */
 export class EngineFailure extends CodedError {
   readonly code: FailureCause;
   readonly operatorDetail: string;
@@ -30,4 +33,9 @@ export class EngineFailure extends CodedError {
     this.code = code;
     this.operatorDetail = operatorDetail;
   }
+}
+
+/** The process of a conversion was ended from outside: by an operator, a shutdown, or the system for want of memory. */
+export class EngineKilled extends CodedError {
+  readonly code = 'engine_killed';
 }

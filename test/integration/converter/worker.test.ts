@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { convertJob } from '../../../services/converter/worker.ts';
 import type { ConverterContext } from '../../../services/converter/context.ts';
 import type { ConversionContext, ConversionRequest, ConversionResult, Engine } from '../../../services/converter/engines/engine.ts';
-import { EngineFailure } from '../../../services/converter/engines/failure.ts';
+import { EngineFailure, EngineKilled } from '../../../services/converter/engines/failure.ts';
 import { createSandbox } from '../../../services/converter/sandbox/sandbox.ts';
 import { DONE } from '../../../shared/consume/outcome.ts';
 import type { WorkerMessage } from '../../../shared/consume/worker.ts';
@@ -192,6 +193,42 @@ describe('converting a job', () => {
     expect(await convertJob(context, message, NEVER)).to.equal(DONE);
     expect((await store.load(job)).at(-1)?.event.data).to.deep.equal({ attempt: 1, error: { code: 'internal', reason: 'timeout', cause: 'timeout' } });
     expect(await resultsOf(job)).to.deep.equal([]);
+  });
+
+  it('keeps to itself what an engine said about the file, which may quote it', async () => {
+    const { message } = await queuedJob();
+    const lines: string[] = [];
+    context = { ...context, logger: pino({ level: 'trace' }, { write: (line) => void lines.push(line) }) };
+    engine.failure = new EngineFailure('damaged', "Entity 'zyxMARKERqla' not defined");
+    await convertJob(context, message, NEVER);
+    expect(lines.join('')).to.contain('"cause":"damaged"').and.not.contain('zyxMARKERqla');
+  });
+
+  it('takes an engine that somebody killed for a death of the attempt, and ends the job at the third (D37, D95)', async () => {
+    const { job, message } = await queuedJob();
+    engine.failure = new EngineKilled('by SIGKILL');
+    for (let death = 0; death < 3; death += 1) expect(await convertJob(context, message, NEVER)).to.deep.include({ kind: 'later' });
+    expect(await typesOf(job)).to.deep.equal(['job.conversion_started', 'job.conversion_started', 'job.conversion_started']);
+    expect(await convertJob(context, message, NEVER)).to.equal(DONE);
+    expect((await store.load(job)).at(-1)?.event.data).to.deep.equal({ attempt: 3, error: { code: 'internal', reason: 'system_error', cause: 'worker_died' } });
+  });
+
+  it('lets the next attempt convert what was in an engine that somebody killed', async () => {
+    const { job, message } = await queuedJob();
+    engine.failure = new EngineKilled('by SIGKILL');
+    await convertJob(context, message, NEVER);
+    engine.failure = undefined;
+    expect(await convertJob(context, message, NEVER)).to.equal(DONE);
+    expect((await store.load(job)).at(-1)?.event).to.deep.include({ type: 'job.finished' }).and.have.nested.property('data.attempt', 2);
+  });
+
+  it('hands a conversion back whose engine was ended together with the service', async () => {
+    const { job, message } = await queuedJob();
+    const stop = new AbortController();
+    stop.abort();
+    engine.failure = new EngineKilled('by SIGTERM');
+    expect(await convertJob(context, message, stop.signal)).to.deep.include({ kind: 'later' });
+    expect(await typesOf(job)).to.deep.equal(['job.conversion_started', 'job.conversion_interrupted']);
   });
 
   it('gives a job back while a dependency is away, however often, and uses up no attempt', async () => {

@@ -12,7 +12,7 @@ async function answer(job: ImageJob): Promise<ImageAnswer> {
     await convertImage(job);
     return { kind: 'converted', billable_ms: Math.ceil(performance.now() - startedAt) };
   } catch (error) {
-    if (error instanceof EngineFailure) return { kind: 'failed', cause: error.code, detail: error.operatorDetail };
+    if (error instanceof EngineFailure) return { kind: 'failed', cause: error.code };
     throw error;
   }
 }

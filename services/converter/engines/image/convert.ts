@@ -31,7 +31,7 @@ async function render(bytes: Buffer, source: Source, job: ConvertJob, options: C
     const image = encode(paint(drawn, job, options), job.output, job.options, { delay, loop });
     return await (options.keep_metadata === true ? image.keepMetadata() : image).toBuffer();
   } catch (error) {
-    throw new EngineFailure(causeOf(error), String(error));
+    throw new EngineFailure(causeOf(error));
   }
 }
 

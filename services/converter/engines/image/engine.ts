@@ -57,7 +57,7 @@ async function convert(request: ConversionRequest, context: ConversionContext): 
   await checkSource(join(job.path, source), input);
   const result = `result.${extensionOf(output)}`;
   const answer = await runChild(job, { kind: 'convert', source, result, input, output, options }, context);
-  if (answer.kind === 'failed') throw new EngineFailure(answer.cause, answer.detail);
+  if (answer.kind === 'failed') throw new EngineFailure(answer.cause);
   if (answer.kind !== 'converted') throw new EngineFailure('engine_crashed', `it answered ${answer.kind}`);
   const path = join(job.path, result);
   return { path, sizeBytes: await checkResult(path, output), billableMs: answer.billable_ms };

@@ -57,7 +57,7 @@ export async function inspectSource(bytes: Buffer, job: ConvertJob, options: Com
 async function readHeader(bytes: Buffer, options: SharpOptions): Promise<Metadata> {
   try {
     return await sharp(bytes, { ...options, limitInputPixels: false }).metadata();
-  } catch (error) {
-    throw new EngineFailure('damaged', String(error));
+  } catch {
+    throw new EngineFailure('damaged');
   }
 }

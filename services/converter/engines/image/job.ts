@@ -28,7 +28,7 @@ export type ConvertJob = Extract<ImageJob, { kind: 'convert' }>;
 export const imageAnswer = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('probed'), version: z.string() }),
   z.object({ kind: z.literal('converted'), billable_ms: z.int().min(0) }),
-  z.object({ kind: z.literal('failed'), cause: z.enum(FAILURE_CAUSES), detail: z.string() }),
+  z.object({ kind: z.literal('failed'), cause: z.enum(FAILURE_CAUSES) }),
 ]);
 
 /** What the image child answers. */
