@@ -13,8 +13,8 @@ export type ExchangeOptions = { readonly url: URL; readonly headers: readonly He
 
 /**
  * Sends a GET and answers with the head of the answer; the body is still to come, and whoever reads it destroys it. It
- * sends no cookie, keeps no connection, and accepts no encoding. Throws `EgressError` `timeout`, `network`; then the
- * connection is gone.
+ * sends no cookie, keeps no connection, and accepts no encoding. Throws `EgressError` `timeout`, `network`, and what Node
+ * says of a request that it does not make.
  */
 export function exchange(socket: TLSSocket, { url, headers, headMs, signal }: ExchangeOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import type { SecureContext } from 'node:tls';
 import type { AddressRule } from './address-rule.ts';
 import { checkHead, readBody } from './body.ts';
 import { connectTo, portOf } from './connect.ts';
-import { EgressAbortedError, EgressError } from './egress-error.ts';
+import { EgressAbortedError, EgressError, toEgressError } from './egress-error.ts';
 import { exchange } from './exchange.ts';
 import type { Header } from './header-rules.ts';
 import { REDIRECTS_MAX, type EgressLimits } from './limits.ts';
@@ -48,6 +48,7 @@ export async function fetchUrl<Taken>(options: EgressOptions, request: FetchRequ
     over.signal.addEventListener('abort', () => answer.destroy());
     const body = Readable.from(readBody(answer, { ...options.limits, maxBytes: request.maxBytes }, () => failure), { objectMode: false });
     try {
+      if (over.signal.aborted) throw new EgressAbortedError();
       checkHead(answer, request.maxBytes);
       return await take(body);
     } finally {
@@ -85,5 +86,11 @@ async function followRedirects(options: EgressOptions, request: FetchRequest, si
 async function ask({ isAllowed, secureContext, dnsServers, limits }: EgressOptions, { url, host }: Destination, headers: readonly Header[], signal: AbortSignal): Promise<IncomingMessage> {
   const addresses = await resolveHost(host, { servers: dnsServers, isAllowed, limitMs: limits.connectMs, signal });
   const socket = await connectTo({ addresses, host, port: portOf(url), secureContext, isAllowed, limitMs: limits.connectMs, signal });
-  return await exchange(socket, { url, headers, headMs: limits.headMs, signal });
+  try {
+    return await exchange(socket, { url, headers, headMs: limits.headMs, signal });
+  } catch (error) {
+    socket.destroy();
+    // What Node says of a request it does not make repeats parts of it.
+    throw toEgressError(error);
+  }
 }

@@ -24,7 +24,7 @@ const PUBLIC: readonly string[] = [
 
 const isPublic = createAddressRule([]);
 
-describe('The rule for addresses of outbound requests (§8 URL import rule 3, D83)', () => {
+describe('The rule for addresses of outbound requests (§8 url import 3, D83)', () => {
   for (const address of PRIVATE) it(`refuses ${JSON.stringify(address)}`, () => expect(isPublic(address)).to.equal(false));
   for (const address of PUBLIC) it(`allows ${address}`, () => expect(isPublic(address)).to.equal(true));
 
@@ -77,7 +77,7 @@ const URLS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-describe('The rule for URLs that clients name (§8 URL import rule 1, D83, D93)', () => {
+describe('The rule for URLs that clients name (§8 url import 1, D83, D93)', () => {
   for (const [expected, urls] of Object.entries(URLS)) {
     for (const url of urls) {
       it(`answers ${expected} to ${JSON.stringify(url.length > 80 ? `${url.slice(0, 40)}… (${url.length})` : url)}`, () => {
@@ -92,7 +92,7 @@ describe('The rule for URLs that clients name (§8 URL import rule 1, D83, D93)'
   });
 });
 
-describe('The rule for redirects (§8 URL import rule 3)', () => {
+describe('The rule for redirects (§8 url import 3)', () => {
   const from = new URL('https://example.com/a/b?c');
   const target = (location: string): string => {
     try {
@@ -124,7 +124,7 @@ function headersOf(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`x-${index}`, 'v']));
 }
 
-describe('The rule for headers that clients add (§8 URL import rule 2, D83)', () => {
+describe('The rule for headers that clients add (§8 url import 2, D83)', () => {
   for (const name of ['Host', 'host', 'HOST', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Upgrade', 'TE', 'Trailer', 'Expect', 'Keep-Alive', 'Proxy-Authorization', 'proxy-connection', 'Proxy-Anything']) {
     it(`refuses ${name}`, () => expect(messageOf({ [name]: 'x' })).to.equal('is a header that the service sets itself'));
   }

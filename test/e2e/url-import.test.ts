@@ -38,7 +38,7 @@ function tasksBy(url: string, more: Readonly<Record<string, unknown>> = {}): Rec
   };
 }
 
-describe('Importing a file from a URL (§4.5, §8 URL import rules)', function () {
+describe('Importing a file from a URL (§4.5)', function () {
   this.timeout(240_000);
   let far: EgressBench;
   let service: TestService;
@@ -80,7 +80,7 @@ describe('Importing a file from a URL (§4.5, §8 URL import rules)', function (
     await waitFor('the end of the connection', OPEN_LIMIT_MS, () => (far.origin.openConnections() === 0 ? true : undefined));
   }
 
-  it('fetches it, converts it and charges for it; nothing is uploaded (§3)', async () => {
+  it('fetches it, converts it and charges for it; nothing is uploaded (§3.10, D14)', async () => {
     far.origin.on(`/${URL_MARKER}.webp?signature=${URL_MARKER}`, redirect('/photo.webp'));
     const job = await books.create(tasksBy(far.url(`/${URL_MARKER}.webp?signature=${URL_MARKER}`), { headers: { 'X-Secret': HEADER_MARKER, Authorization: `Bearer ${HEADER_MARKER}` } }));
     expect(statusesOf(job)).to.deep.equal(['waiting', 'processing', 'waiting', 'waiting']);
@@ -92,7 +92,7 @@ describe('Importing a file from a URL (§4.5, §8 URL import rules)', function (
     expect(far.origin.requests.slice(-2).map((request) => request.headers.get('x-secret')), 'kept within one origin').to.deep.equal([HEADER_MARKER, HEADER_MARKER]);
   });
 
-  it('leaves neither URL nor headers behind, in no store, table, file or log (§8 URL import rule 2, D88)', async () => {
+  it('leaves neither URL nor headers behind, in no store, table, file or log (§8 url import 2, D88)', async () => {
     const failed = await books.create(tasksBy(far.url(`/${URL_MARKER}/missing.webp`), { headers: { 'X-Secret': HEADER_MARKER } }));
     expect((await books.client.waitForStatus(failed.id, 'finished', 'error')).error).to.deep.include({ code: 'url_import_failed', details: { reason: 'http_status' } });
     await books.client.send('POST', '/v1/jobs', { json: { tasks: tasksBy(`http://${URL_MARKER}/x.webp`, { headers: { 'X-Secret': HEADER_MARKER } }) } });
@@ -104,7 +104,7 @@ describe('Importing a file from a URL (§4.5, §8 URL import rules)', function (
     expect(findIn(kept, [failed.id]), 'the search works').to.include('output');
   });
 
-  it('refuses a URL that is not allowed, and creates nothing (§7, D83)', async () => {
+  it('refuses a URL that is not allowed, and creates nothing (§7 url_import_failed 400, §8 url import 1, D83)', async () => {
     const client = new TestClient(service.baseUrl, (await books.organization.newKey('live')).secret, await openApiCheck(service.baseUrl));
     const before = (await client.send<{ total: number }>('GET', '/v1/jobs')).body.total;
     const refusals: Readonly<Record<string, string>> = {
@@ -120,7 +120,7 @@ describe('Importing a file from a URL (§4.5, §8 URL import rules)', function (
     expect((await client.send<{ total: number }>('GET', '/v1/jobs')).body.total).to.equal(before);
   });
 
-  it('fails a job whose host turns out to be private when it is fetched, and charges nothing (§8 URL import rules 3 and 5)', async () => {
+  it('fails a job whose host turns out to be private when it is fetched, and charges nothing (§7 url_import_failed 400, §8 url import 3, §8 url import 5)', async () => {
     far.names.set('private.example.test', ['127.0.0.1']);
     const job = await books.create(tasksBy(`https://private.example.test:${far.origin.port}/photo.webp`));
     const failed = await books.client.waitForStatus(job.id, 'finished', 'error');
@@ -129,7 +129,7 @@ describe('Importing a file from a URL (§4.5, §8 URL import rules)', function (
     expect(statusesOf(failed)).to.deep.equal(['error', 'error', 'error', 'error']);
   });
 
-  it('can be cancelled and deleted while it is fetched, which ends the fetch (§3, D15)', async () => {
+  it('can be cancelled and deleted while it is fetched, which ends the fetch (§3.1, §3.3, D15)', async () => {
     const [cancelled, deleted] = [await books.create(tasksBy(far.url('/slow.webp'))), await books.create(tasksBy(far.url('/slow.webp')))];
     await untilRequested('/slow.webp', 2);
     const answer = await books.client.send<JobView>('POST', `/v1/jobs/${cancelled.id}/cancel`);

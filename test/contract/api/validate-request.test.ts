@@ -133,7 +133,7 @@ describe('Validation of a create request', () => {
     expect(refuse(withConvert({ output_format: 'docx', input: 'x' })).code).to.equal('validation_failed');
   });
 
-  it('takes the format of an import/url from the convert task, the import task or the extension (§2.3, D20, D21)', () => {
+  it('takes the format of an import/url from the convert task, the import task or the extension (§2.3.2, D20, D21)', () => {
     expect(inputFormatOf({ url: 'https://example.com/a.JPEG?x=.png#.gif' })).to.equal('jpg');
     expect(inputFormatOf({ url: 'https://example.com/a.png', input_format: 'TIF' })).to.equal('tiff');
     expect(inputFormatOf({ url: 'https://example.com/a.png' }, { input_format: 'gif' })).to.equal('gif');
@@ -148,7 +148,7 @@ describe('Validation of a create request', () => {
     expect(fetch).to.deep.equal({ url: 'https://example.com/a.png?q=1#f', headers: [['X-Token', 'a b'], ['__proto__', 'c']] });
   });
 
-  it('names every header that cannot be sent by its path (§8 URL import rule 2, D83)', () => {
+  it('names every header that cannot be sent by its path (§8 url import 2, D83)', () => {
     const url = 'https://example.com/a.jpg';
     expect(pathsOf(byUrl({}))).to.deep.equal(['tasks.import-1.url']);
     expect(pathsOf(byUrl({ url, headers: { a: 1, Host: 'x', b: 'ok', 'Proxy-Authorization': 'x' } }))).to.deep.equal(['a', 'Host', 'Proxy-Authorization'].map((name) => `tasks.import-1.headers.${name}`));
@@ -159,7 +159,7 @@ describe('Validation of a create request', () => {
     expect(accept(tasksByUrl({ url, headers: ten })).request.fetch?.headers).to.have.length(10);
   });
 
-  it('refuses a URL that may not be fetched, after everything else was right (§8 URL import rules, D1)', () => {
+  it('refuses a URL that may not be fetched, after everything else was right (§8 url import 1, D1, D83)', () => {
     expect(answerOf(byUrl({ url: 'http://example.com/a.jpg' }))).to.deep.equal([400, 'url_import_failed', { reason: 'not_https' }]);
     expect(answerOf(byUrl({ url: 'https://a:b@example.com/a.jpg' }))).to.deep.equal([400, 'url_import_failed', { reason: 'invalid_url' }]);
     expect(answerOf(byUrl({ url: 'https://0x7f.1/a.jpg' }))).to.deep.equal([400, 'url_import_failed', { reason: 'blocked_address' }]);

@@ -8,7 +8,7 @@ import { ORIGIN_ADDRESS, redirect, say, serve } from '../../support/origin.ts';
 const FILE = randomBytes(50_000);
 const OK = 'HTTP/1.1 200 OK\r\n';
 
-describe('A fetch from a host that a client names (§8 URL import rules)', function () {
+describe('A fetch from a host that a client names', function () {
   this.timeout(30_000);
   let fetching: Fetching;
 
@@ -29,7 +29,7 @@ describe('A fetch from a host that a client names (§8 URL import rules)', funct
     expect((await fetching.fetch(fetching.bench.url('/interim'))).toString()).to.equal('hello');
   });
 
-  it('sends what a host expects, asks for no encoding, and adds the headers of the client (rule 2)', async () => {
+  it('sends what a host expects, asks for no encoding, and adds the headers of the client (§8 url import 2)', async () => {
     await fetching.fetch(fetching.bench.url('/file'), { headers: [['Authorization', 'Bearer abc'], ['__proto__', 'x'], ['user-agent', 'mine']] });
     const { head, headers } = fetching.bench.origin.requests.at(-1)!;
     expect(head.split('\r\n')[0]).to.equal('GET /file HTTP/1.1');
@@ -46,7 +46,7 @@ describe('A fetch from a host that a client names (§8 URL import rules)', funct
     return `https://${name}:${fetching.bench.origin.port}/file`;
   }
 
-  describe('Redirects (rule 3)', () => {
+  describe('Redirects (§8 url import 3)', () => {
     it('follows three and fails at the fourth', async () => {
       fetching.bench.origin.on('/r1', redirect('/file', 301));
       fetching.bench.origin.on('/r2', redirect('r1', 307));
@@ -77,7 +77,7 @@ describe('A fetch from a host that a client names (§8 URL import rules)', funct
       }
     });
 
-    it('drops the headers of the client at the first change of host or port, and never sends them again (rule 2, D83)', async () => {
+    it('drops the headers of the client at the first change of host or port, and never sends them again (§8 url import 2, D83)', async () => {
       const { origin, otherOrigin } = fetching.bench;
       const headers: readonly Header[] = [['X-Secret', 'abc']];
       const secretsOf = async (path: string): Promise<readonly (string | undefined)[]> => {
@@ -104,7 +104,7 @@ describe('A fetch from a host that a client names (§8 URL import rules)', funct
     });
   });
 
-  describe('Names (rule 3)', () => {
+  describe('Names (§8 url import 3, D83)', () => {
     const answers: Readonly<Record<string, readonly [readonly string[], string]>> = {
       'a private address': [['127.0.0.1'], 'blocked_address'],
       'a private IPv6 address': [['::1'], 'blocked_address'],

@@ -9,7 +9,7 @@ import { drip, flood, redirect, say, serve, type Behaviour } from '../../support
 const FILE = randomBytes(50_000);
 const OK = 'HTTP/1.1 200 OK\r\n';
 
-describe('A fetch from a hostile host (§8 URL import rules)', function () {
+describe('A fetch from a hostile host', function () {
   this.timeout(30_000);
   let fetching: Fetching;
 
@@ -20,7 +20,7 @@ describe('A fetch from a hostile host (§8 URL import rules)', function () {
   after(() => fetching.bench.stop());
   afterEach(() => fetching.requireClean());
 
-  describe('Slow and silent hosts', () => {
+  describe('Slow and silent hosts (§8 url import 5)', () => {
     it('gives up on a head that does not come, comes drop by drop, or ends half-way', async () => {
       expect(await fetching.behaving('silence', () => undefined)).to.equal('timeout');
       expect(await fetching.behaving('slow head', drip(OK, 'X-A: b\r\n', 100))).to.equal('timeout');
@@ -69,7 +69,7 @@ describe('A fetch from a hostile host (§8 URL import rules)', function () {
     });
   });
 
-  describe('Lying and broken answers (rule 4)', () => {
+  describe('Lying and broken answers (§8 url import 4)', () => {
     it('refuses a length over the limit before a byte of it, and an endless body at the limit', async () => {
       expect(await fetching.behaving('long', say(`${OK}Content-Length: ${FETCH_BYTES_MAX + 1}\r\n\r\n`))).to.equal(`too large: ${FETCH_BYTES_MAX}`);
       expect(await fetching.behaving('endless', flood(`${OK}\r\n`, Buffer.alloc(65_536)))).to.equal(`too large: ${FETCH_BYTES_MAX}`);
@@ -107,7 +107,7 @@ describe('A fetch from a hostile host (§8 URL import rules)', function () {
       expect(await fetching.behaving('twenty interim answers', say(`${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(20)}${OK}Content-Length: 1\r\n\r\na`))).to.equal('1 bytes');
     });
 
-    it('never unpacks what is compressed', async () => {
+    it('never unpacks what is compressed (D93)', async () => {
       const bomb = gzipSync(Buffer.alloc(50_000_000));
       expect(await fetching.behaving('bomb', serve(bomb, { 'Content-Encoding': 'gzip' }))).to.equal('network');
       expect(await fetching.behaving('silent bomb', serve(bomb))).to.equal(`${bomb.length} bytes`);

@@ -22,7 +22,7 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 /** Never ends, and is never too slow. */
 const ENDLESS = drip(`${OK}Content-Length: 2000000\r\n\r\n`, FILE.subarray(0, 2000), 50);
 
-describe('Fetching the file of a job (§4.5, §8 URL import rules)', function () {
+describe('Fetching the file of a job (§4.5)', function () {
   this.timeout(90_000);
   let bench: ImporterBench;
   let far: EgressBench;
@@ -64,7 +64,7 @@ describe('Fetching the file of a job (§4.5, §8 URL import rules)', function ()
     return state.kind === 'live' ? state.error : undefined;
   }
 
-  it('brings it into the store, binds it, and forgets with what it was fetched', async () => {
+  it('brings it into the store, binds it, and forgets with what it was fetched (§8 url import 2)', async () => {
     const jobId = await createJob({ url: far.url('/file') });
     await bench.waitForStatus(jobId, 'queued');
     await untilForgotten(jobId);
@@ -93,7 +93,7 @@ describe('Fetching the file of a job (§4.5, §8 URL import rules)', function ()
     return Promise.resolve(far.url(path));
   }
   for (const [what, [urlOf, error]] of Object.entries(failures)) {
-    it(`ends the job with ${what}, once and for all`, async () => {
+    it(`ends the job with ${what}, once and for all (§8 url import 4, §8 url import 5)`, async () => {
       const jobId = await createJob({ url: await urlOf() });
       expect(await failureOf(jobId)).to.deep.equal(error);
       expect(await bench.eventTypes(jobId)).to.deep.equal(['job.created', 'job.failed']);
@@ -101,7 +101,7 @@ describe('Fetching the file of a job (§4.5, §8 URL import rules)', function ()
     });
   }
 
-  it('checks the URL of a test job nowhere but by its text, and connects to nothing (§5.3, D94)', async () => {
+  it('checks the URL of a test job nowhere but by its text, and connects to nothing (§5.3, D65, D94)', async () => {
     const jobId = await createJob({ url: far.url('/file'), keyMode: 'test' });
     await bench.waitForStatus(jobId, 'queued');
     await untilForgotten(jobId);
@@ -109,7 +109,7 @@ describe('Fetching the file of a job (§4.5, §8 URL import rules)', function ()
   });
 
   for (const [type, left] of [['cancel', ['job.created', 'job.cancelled']], ['delete', ['job.created', 'job.deleted']]] as const) {
-    it(`stops at once when the job is ended by ${type}, and leaves nothing (§3, D15)`, async () => {
+    it(`stops at once when the job is ended by ${type}, and leaves nothing (D15)`, async () => {
       const jobId = await createJob({ url: far.url('/endless') });
       await untilRequested(jobId);
       const open = far.origin.openConnections();
@@ -167,7 +167,7 @@ describe('Fetching the file of a job (§4.5, §8 URL import rules)', function ()
     far.origin.on('/endless', ENDLESS);
   });
 
-  it('waits out a store that is away, and asks the host again (§8 URL import rule 5)', async () => {
+  it('waits out a store that is away, and asks the host again', async () => {
     await bench.stopImporters();
     let refusals = 2;
     const objects = failingWrites(bench.objects, () => refusals-- > 0);
