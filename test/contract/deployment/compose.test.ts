@@ -9,8 +9,8 @@ const compose = readFileSync(join(root, 'compose.yaml'), 'utf8');
 /** Block of settings that every service of ours gets. */
 const environment = /^x-environment:[^\n]*\n((?: {2}[^\n]*\n)+)/m.exec(compose)?.[1] ?? '';
 /** What the file takes from `.env`, and what the script writes there. */
-const wanted = new Set([...compose.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name));
-const written = new Set([...readFileSync(join(root, 'docker/make-env'), 'utf8').matchAll(/^(\w+)=/gm)].map(([, name]) => name));
+const wanted = new Set([...compose.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => name));
+const written = new Set([...readFileSync(join(root, 'docker/make-env'), 'utf8').matchAll(/^(\w+)=/gm)].map(([, name = '']) => name));
 
 describe('compose.yaml', () => {
   it('gives the services settings that exist', () => {
