@@ -38,7 +38,7 @@ export class AddressFailures {
     this.#subscription = nc.subscribe(STORED_PREFIX + FAILURES_FILTER, {
       callback: (error, message) => {
         if (error) logger.warn({ err: error }, 'the subscription on failed attempts reports an error');
-        else this.#note(message.subject.slice(STORED_PREFIX.length), valueIn(message));
+        else this.#note(message.subject.slice(STORED_PREFIX.length), valueIn(message) ?? 0);
       },
     });
     void this.#followConnection(nc);

@@ -34,13 +34,13 @@ export class Counters {
     const increment = headers();
     increment.set('Nats-Incr', '+1');
     const message = await this.#ask(() => this.#nc.request(subject, '', { headers: increment, timeout: ANSWER_MS_MAX }));
-    return valueIn(message);
+    return requireValue(message);
   }
 
   /** The count as any replica has it, 0 when nothing was counted. Throws `TransientError`. */
   async read(subject: string): Promise<number> {
     const message = await this.#ask(() => this.#nc.request(`$JS.API.DIRECT.GET.${RATE_STREAM}.${subject}`, '', { timeout: ANSWER_MS_MAX }));
-    return message.headers?.code === STATUS_NOT_FOUND ? 0 : valueIn(message);
+    return message.headers?.code === STATUS_NOT_FOUND ? 0 : requireValue(message);
   }
 
   /** Nobody listens on the subjects of a stream that is not there; then nothing was counted, and asking again is safe. */
@@ -60,16 +60,25 @@ export class Counters {
 
   /** Everybody who finds the stream missing waits for the same attempt to make it. */
   #make(): Promise<void> {
-    this.#making ??= this.#makeStream().finally(() => (this.#making = undefined));
+    this.#making ??= this.#makeStream()
+      .catch((cause: unknown) => {
+        // Also when the server has no memory left for it: requests are not refused for good because of that.
+        throw new TransientError('nats', 'the counters cannot be made', { cause });
+      })
+      .finally(() => (this.#making = undefined));
     return this.#making;
   }
 }
 
-/** The count in what the server stored, or in its acknowledgement. Throws `TransientError` when it says anything else. */
-export function valueIn(message: Msg): number {
-  const parsed = counted.safeParse(parseJson(message));
-  if (!parsed.success) throw new TransientError('nats', 'a counter cannot be counted or read', { cause: parsed.error });
-  return parsed.data.val;
+/** The count in what the server stored, or in its acknowledgement; undefined when it says anything else. */
+export function valueIn(message: Msg): number | undefined {
+  return counted.safeParse(parseJson(message)).data?.val;
+}
+
+function requireValue(message: Msg): number {
+  const value = valueIn(message);
+  if (value === undefined) throw new TransientError('nats', 'a counter cannot be counted or read');
+  return value;
 }
 
 function parseJson(message: Msg): unknown {

@@ -12,7 +12,7 @@ const BODY_MS_MAX = 30_000;
 export function boundBody(limitMs: number = BODY_MS_MAX): Middleware<ApiState> {
   return async (ctx, next) => {
     const { match } = ctx.state;
-    const isFile = match.kind === 'route' && match.route.access === 'link';
+    const isFile = match.kind === 'route' && match.route.access === 'link' && match.route.method === 'PUT';
     if (!isFile && hasBody(ctx.headers)) {
       const timer = setTimeout(() => ctx.req.complete || ctx.req.destroy(), limitMs);
       ctx.req.once('close', () => clearTimeout(timer));

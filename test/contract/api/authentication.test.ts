@@ -35,19 +35,19 @@ describe('Authentication', function () {
     expect(await waitUntilApplied(operator.nc, position ?? 0)).to.deep.equal([]);
   }
 
-  it('takes either header, and the scheme in any case', async () => {
+  it('takes either header, and the scheme in any case (§5.1, D60)', async () => {
     for (const headers of [{ Authorization: `Bearer ${live.secret}` }, { authorization: `bEARER ${live.secret}` }, { 'X-API-Key': live.secret }]) {
       expect((await me(headers)).status).to.equal(200);
     }
   });
 
-  it('lets Authorization count when both headers are sent', async () => {
+  it('lets Authorization count when both headers are sent (D60, D93)', async () => {
     expect((await me({ Authorization: `Bearer ${live.secret}`, 'X-API-Key': 'wrong' })).status).to.equal(200);
     expect((await me({ Authorization: 'Bearer wrong', 'X-API-Key': live.secret })).status).to.equal(401);
     expect((await me({ Authorization: `Basic ${live.secret}`, 'X-API-Key': live.secret })).status).to.equal(401);
   });
 
-  it('answers every key that cannot be used alike', async () => {
+  it('answers every key that cannot be used alike (§5.2, D60)', async () => {
     const revoked = await organization.newKey('live');
     await applied(await revokeApiKey(operator.accounts, organization.id, revoked.id));
     const expired = await organization.newKey('live', { expiresAt: '2020-01-01T00:00:00.000Z' });
@@ -67,7 +67,7 @@ describe('Authentication', function () {
     expect(answers[0]?.body.error).to.have.property('code', 'unauthorized').and.not.to.have.property('details');
   });
 
-  it('ends the old secret of a rotated key and keeps its id', async () => {
+  it('ends the old secret of a rotated key and keeps its id (§5.8, D11, D62)', async () => {
     const key = await organization.newKey('live');
     const job = await clientOf(key).createJob(tasksOf('jpg', 'png'));
     const rotated = await rotateApiKey(operator.accounts, organization.id, key.id, 'live');
@@ -77,7 +77,7 @@ describe('Authentication', function () {
     expect((await again.readJob(job.id)).api_key_id).to.equal(key.id);
   });
 
-  it('comes before 404 and 405 below the base, and not at all on public routes', async () => {
+  it('comes before 404 and 405 below the base, and not at all on public routes (§5.1, D3, D50)', async () => {
     for (const [method, path] of [['GET', '/v1/nothing'], ['PATCH', '/v1/jobs'], ['GET', '/v1'], ['POST', '/v1/operations'], ['GET', `/v1/jobs/${newId(0)}`]] as const) {
       expect((await nobody.send(method, path)).status, path).to.equal(401);
     }
@@ -86,7 +86,7 @@ describe('Authentication', function () {
     }
   });
 
-  it('names the missing scope by 403, before it looks at the request or the job', async () => {
+  it('names the missing scope by 403, before it looks at the request or the job (§5.6, D3)', async () => {
     const reader = clientOf(await organization.newKey('live', { scopes: ['job.read'] }));
     const writer = clientOf(await organization.newKey('live', { scopes: ['job.write'] }));
     for (const [client, method, path, scope] of [
@@ -103,7 +103,7 @@ describe('Authentication', function () {
     expect((await reader.send('GET', '/v1/me')).status).to.equal(200);
   });
 
-  it('shows the caller with mode, scopes and the balance of the organization', async () => {
+  it('shows the caller with mode, scopes and the balance of the organization (§4.2, §5.7, D28)', async () => {
     const test = await organization.newKey('test', { scopes: ['job.read'] });
     const { body } = await clientOf(test).send<{ credits: { balance: number } }>('GET', '/v1/me');
     expect(body).to.deep.include({ organization_id: organization.id, mode: 'test', scopes: ['job.read'] });
@@ -111,7 +111,7 @@ describe('Authentication', function () {
     expect(other.credits.balance).to.equal(body.credits.balance);
   });
 
-  it('keeps organizations and modes apart: every look at a strange job is as at none', async () => {
+  it('keeps organizations and modes apart: every look at a strange job is as at none (§5.4)', async () => {
     const job = await clientOf(live).createJob(tasksOf('jpg', 'png'));
     const sameModeElsewhere = await (await operator.newOrganization()).newKey('live');
     const otherMode = await organization.newKey('test');
@@ -128,7 +128,7 @@ describe('Authentication', function () {
     expect((await clientOf(live).readJob(job.id)).status).to.equal('waiting');
   });
 
-  it('answers 404 to ids that are none of ours, however they are written', async () => {
+  it('answers 404 to ids that are none of ours, however they are written (D3)', async () => {
     const job = await clientOf(live).createJob(tasksOf('jpg', 'png'));
     for (const id of [job.id.toUpperCase(), `{${job.id}}`, job.id.replace(/^./, (first) => `%${first.charCodeAt(0).toString(16)}`), '*', '%3E', '1', 'x'.repeat(500)]) {
       expect((await clientOf(live).send('GET', `/v1/jobs/${id}`)).status, id).to.equal(404);

@@ -41,7 +41,7 @@ describe('The protocol of the API', function () {
     return { status: answer.status, error: answer.body.error };
   }
 
-  it('gives every answer an id of its own, the same in header and envelope', async () => {
+  it('gives every answer an id of its own, the same in header and envelope (§7, D74)', async () => {
     const ids = new Set<string>();
     for (const path of ['/healthz', '/v1/operations', '/v1/me', '/v1/nothing', '/files/nothing', '/']) {
       const answer = await client.send<Partial<ErrorBody>>('GET', path, { headers: { 'X-Request-Id': 'mine' } });
@@ -61,14 +61,14 @@ describe('The protocol of the API', function () {
     expect(headers.get('access-control-allow-origin')).to.equal(null);
   });
 
-  it('answers 404 to unknown paths, 405 with Allow to unknown methods', async () => {
+  it('answers 404 to unknown paths, 405 with Allow to unknown methods (D51)', async () => {
     for (const path of ['/v1/nothing', '/v1/jobs/', '/v1', '/nothing', '/v1/jobs/x/y/z']) expect((await client.send('GET', path)).status, path).to.equal(404);
     const answer = await client.send<ErrorBody>('PATCH', '/v1/jobs');
     expect([answer.status, answer.body.error.code, answer.headers.get('allow')]).to.deep.equal([405, 'method_not_allowed', 'POST, GET, HEAD, OPTIONS']);
     expect((await client.send('POST', '/healthz')).status).to.equal(405);
   });
 
-  it('answers OPTIONS at once, without a key and without opening the API to other pages', async () => {
+  it('answers OPTIONS at once, without a key and without opening the API to other pages (D1, D63)', async () => {
     const nobody = new TestClient(service.baseUrl);
     const api = await nobody.send('OPTIONS', '/v1/jobs', { headers: { Origin: 'https://example.com' } });
     expect([api.status, api.headers.get('access-control-allow-origin')]).to.deep.equal([204, null]);
@@ -77,13 +77,13 @@ describe('The protocol of the API', function () {
     expect(files.headers.get('access-control-allow-methods')).to.include('PUT');
   });
 
-  it('answers HEAD as GET without a body', async () => {
+  it('answers HEAD as GET without a body (D51)', async () => {
     const head = await client.send('HEAD', '/v1/me');
     expect([head.status, head.bytes.length]).to.deep.equal([200, 0]);
     expect(Number(head.headers.get('content-length'))).to.be.greaterThan(0);
   });
 
-  it('refuses bodies that are no JSON object, by 400', async () => {
+  it('refuses bodies that are no JSON object, by 400 (D52)', async () => {
     for (const body of ['', '{', '[]', '"x"', 'null', '3', '{"tasks":NaN}']) {
       const { status, error } = await post(body);
       expect([status, error.code], body).to.deep.equal([400, 'validation_failed']);
@@ -91,7 +91,7 @@ describe('The protocol of the API', function () {
     expect((await post(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]))).status).to.equal(400);
   });
 
-  it('refuses other content types and encodings by 400, and takes the usual spellings', async () => {
+  it('refuses other content types and encodings by 400, and takes the usual spellings (D52)', async () => {
     const body = JSON.stringify({ tasks: {} });
     for (const type of ['text/plain', 'application/jsonx', 'application/json; charset=latin1', 'application/x-www-form-urlencoded']) {
       const { status, error } = await post(body, { 'Content-Type': type });
@@ -103,7 +103,7 @@ describe('The protocol of the API', function () {
     }
   });
 
-  it('takes a body of exactly 1 MiB and refuses one byte more by 413', async () => {
+  it('takes a body of exactly 1 MiB and refuses one byte more by 413 (§8, D76, D98)', async () => {
     const frame = JSON.stringify({ tag: '' }).length;
     const { status } = await post(JSON.stringify({ tag: 'x'.repeat(MIB - frame) }));
     expect(status).to.equal(400);
@@ -111,7 +111,7 @@ describe('The protocol of the API', function () {
     expect([over, error.code, error.details]).to.deep.equal([413, 'validation_failed', { reason: 'body_too_large', max_bytes: MIB }]);
   });
 
-  it('counts a body that does not say its length, and the next request goes through', async () => {
+  it('counts a body that does not say its length, and the next request goes through (D76)', async () => {
     const { hostname, port } = new URL(service.baseUrl);
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const request = httpRequest({ hostname, port, method: 'POST', path: '/v1/jobs', headers: { 'X-API-Key': secret, 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' } }, (response) => {
@@ -137,6 +137,13 @@ describe('The protocol of the API', function () {
     expect(await exchange(`${head}X-API-Key: ${secret}\r\nContent-Length: 2\r\n\r\n{}`)).to.match(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
   });
 
+  it('passes over a body that means nothing, and the connection goes on (D52)', async () => {
+    const { host } = new URL(service.baseUrl);
+    const ask = (close: string): string => `GET /v1/me HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${secret}\r\nContent-Length: 2\r\n${close}\r\n{}`;
+    const answers = await exchange(ask('') + ask('Connection: close\r\n'));
+    expect(answers.match(/HTTP\/1\.1 200 /g)).to.have.length(2);
+  });
+
   it('passes over an expectation that it does not know', async () => {
     const { host } = new URL(service.baseUrl);
     const answer = await exchange(`GET /v1/me HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nExpect: wonders\r\nX-API-Key: ${secret}\r\n\r\n`);
@@ -157,7 +164,7 @@ describe('The protocol of the API', function () {
     await client.createJob(tasksOf('jpg', 'png'), { tag: '🙂 <script>' });
   });
 
-  it('puts what cannot be read as HTTP into the same envelope', async () => {
+  it('puts what cannot be read as HTTP into the same envelope (§7, D51)', async () => {
     const { host } = new URL(service.baseUrl);
     const cases: readonly (readonly [string, number])[] = [
       ['nonsense\r\n\r\n', 400],
