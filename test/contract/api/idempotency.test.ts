@@ -105,12 +105,11 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
 
   it('used again for an import by URL gets the original answer, which has no upload URL (D18)', async () => {
     const { client } = await open(5, 'test');
-    const body = (url: string): Json => ({ tasks: { ...tasksOf('jpg', 'png'), 'import-1': { operation: 'import/url', url } } });
-    const first = await post(client, 'k', body('https://files.example/a.jpg'));
+    const first = await post(client, 'k', fetching('https://files.example/a.jpg'));
     expect([first.status, first.body.tasks?.[0]?.status], first.bytes.toString()).to.deep.equal([201, 'processing']);
     expect(first.bytes.toString()).not.to.include('uploadUrl');
-    expect((await post(client, 'k', body('https://files.example/a.jpg'))).bytes.equals(first.bytes)).to.equal(true);
-    requireConflict(await post<ErrorBody>(client, 'k', body('https://files.example/b.jpg')), 422);
+    expect((await post(client, 'k', fetching('https://files.example/a.jpg'))).bytes.equals(first.bytes)).to.equal(true);
+    requireConflict(await post<ErrorBody>(client, 'k', fetching('https://files.example/b.jpg')), 422);
   });
 
   it('used again with a different body is refused with 422, and leaves the first job alone (§8 Idempotency 2)', async () => {
@@ -238,6 +237,11 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
     }
   });
 });
+
+/** A body whose file is fetched. */
+function fetching(url: string): Json {
+  return { tasks: { ...tasksOf('jpg', 'png'), 'import-1': { operation: 'import/url', url } } };
+}
 
 function issuePathsOf(answer: Answer<ErrorBody>): readonly string[] {
   return ((answer.body.error.details?.['issues'] ?? []) as readonly { readonly path: string }[]).map(({ path }) => path);
