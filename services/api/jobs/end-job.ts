@@ -9,6 +9,7 @@ import { resultPrefix } from '../../../shared/objects/keys.ts';
 import { handle } from '../../../shared/store/handle.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { inTime } from '../files/in-time.ts';
 import { loadVisibleJob } from './load-job.ts';
 import { originOf } from './origin.ts';
 import { readTyped, viewOf } from './view-job.ts';
@@ -38,7 +39,7 @@ export async function deleteJob(deps: Dependencies, caller: KeyContext, jobId: s
  */
 async function removeResults(deps: Dependencies, jobId: string): Promise<void> {
   try {
-    await deps.objects.removePrefix(resultPrefix(jobId));
+    await inTime(deps.objects.removePrefix(resultPrefix(jobId)));
   } catch (error) {
     if (!(error instanceof TransientError)) throw error;
     deps.logger.warn({ err: error, job_id: jobId }, 'the result of a deleted job is left to the importer');

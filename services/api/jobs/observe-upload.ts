@@ -1,15 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { LiveJob } from '../../../shared/domain/job-state.ts';
 import { TransientError } from '../../../shared/errors/errors.ts';
 import { requestObserve } from '../../../shared/importer-client/importer-client.ts';
 import { sourceKey } from '../../../shared/objects/keys.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { inTime } from '../files/in-time.ts';
 
 /** How long a read waits for the importer to look at a file, in ms; hashing 100 MB takes well under a second. */
 const OBSERVE_MS_MAX = 3_000;
-
-/** How long a read waits for the object store to say whether there is a file, in ms. */
-const LOOK_MS_MAX = 2_000;
 
 /** True when the job waits for a client's upload. `job` comes from `jobAt`. */
 export function awaitsUpload(job: LiveJob): boolean {
@@ -23,26 +20,13 @@ export function awaitsUpload(job: LiveJob): boolean {
 export async function observeUpload(deps: Dependencies, jobId: string, job: LiveJob): Promise<boolean> {
   if (!awaitsUpload(job)) return false;
   try {
-    if (!(await hasUpload(deps, jobId))) return false;
+    // A store that stands still must not keep a job from being read.
+    if (!(await inTime(deps.objects.hasUpload(sourceKey(jobId))))) return false;
     await requestObserve(deps.nc, jobId, OBSERVE_MS_MAX);
     return true;
   } catch (error) {
     if (!(error instanceof TransientError)) throw error;
     deps.logger.warn({ err: error, job_id: jobId }, 'could not look for an upload; the importer looks again by itself');
     return false;
-  }
-}
-
-/** A store that stands still must not keep a job from being read. Throws `TransientError`. */
-async function hasUpload(deps: Dependencies, jobId: string): Promise<boolean> {
-  const patience = new AbortController();
-  const tooLong = delay(LOOK_MS_MAX, undefined, { signal: patience.signal }).then(() => {
-    throw new TransientError('storage', 'the object store did not say in time whether there is a file');
-  });
-  try {
-    return await Promise.race([deps.objects.hasUpload(sourceKey(jobId)), tooLong]);
-  } finally {
-    patience.abort();
-    tooLong.catch(() => undefined);
   }
 }

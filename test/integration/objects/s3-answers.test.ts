@@ -28,7 +28,7 @@ describe('A store that answers otherwise than S3', function () {
   this.timeout(60_000);
   let server: Server;
   let store: ObjectStore;
-  let answer: (response: ServerResponse) => void = (response) => response.end();
+  let answer: (response: ServerResponse) => void = endEmpty;
 
   before(async () => {
     server = createServer((request, response) => {
@@ -74,3 +74,7 @@ describe('A store that answers otherwise than S3', function () {
     await expectFailure(store.read(resultKey(randomUUID(), 1)).then((stream) => buffer(stream)), TransientError);
   });
 });
+
+function endEmpty(response: ServerResponse): void {
+  response.end();
+}
