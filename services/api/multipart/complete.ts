@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { KeyContext } from '../../../shared/accounts/accounts-copy.ts';
 import type { LiveJob } from '../../../shared/domain/job-state.ts';
 import { jobDecider } from '../../../shared/domain/job.ts';
+import { refuse } from '../../../shared/domain/job-refusal.ts';
 import { requireUnfinished } from '../../../shared/domain/multipart.ts';
 import { Defect, DomainError } from '../../../shared/errors/errors.ts';
 import type { Origin } from '../../../shared/events/envelope.ts';
@@ -37,7 +38,12 @@ export async function completeUpload(deps: Dependencies, caller: KeyContext, job
   // A request that broke off after the file was made, or that is a moment ahead of this one, left no parts.
   if (issues.length > 0 && (await findWhole(deps, jobId))?.etag !== composeEtag(parts)) throw ApiError.issues(issues);
   const origin = originOf(caller, requestId, randomUUID(), deps.clock.nowMs());
-  if (meanwhile.multipart.size_bytes > deps.config.inputBytesMax || (await isToBeTooLarge(deps, jobId, meanwhile.job))) throw await failTooLarge(deps, jobId, origin);
+  if (meanwhile.multipart.size_bytes > deps.config.inputBytesMax || (await isToBeTooLarge(deps, jobId, meanwhile.job))) {
+    await failTooLarge(deps, jobId, origin);
+    // Read again, so that of several requests at once each gets the answer that a repeat would get.
+    const ended = answerAgain(await loadUpload(deps, caller, jobId), parts);
+    if (ended !== undefined) return ended;
+  }
   const head = await deps.objects.completeMultipart(sourceKey(jobId), parts).catch((error: unknown) => explain(deps, jobId, parts, error));
   // The parts have their sizes, so the file has its own; another one would be somebody else's.
   if (head.size_bytes !== meanwhile.multipart.size_bytes) throw new Defect('an assembled file has another size than its parts');
@@ -63,11 +69,15 @@ async function isToBeTooLarge(deps: Dependencies, jobId: string, { created }: Li
 }
 
 /** The limit was lowered while the parts came in: the job cannot go on (§3). */
-async function failTooLarge(deps: Dependencies, jobId: string, origin: Origin): Promise<ApiError> {
-  const max_bytes = deps.config.inputBytesMax;
-  const { appended } = await handle(deps.store, jobDecider, { kind: 'job', id: jobId }, { type: 'fail', error: { code: 'file_too_large', max_bytes } }, origin);
-  if (appended) deps.logWatch.note('JOBS', appended.position);
-  return fileTooLarge(max_bytes);
+async function failTooLarge(deps: Dependencies, jobId: string, origin: Origin): Promise<void> {
+  const error = { code: 'file_too_large', max_bytes: deps.config.inputBytesMax } as const;
+  try {
+    const { appended } = await handle(deps.store, jobDecider, { kind: 'job', id: jobId }, { type: 'fail', error }, origin);
+    if (appended) deps.logWatch.note('JOBS', appended.position);
+  } catch (refusal) {
+    // Another request was a moment ahead, or the job has ended otherwise.
+    if (!(refusal instanceof DomainError)) throw refusal;
+  }
 }
 
 async function explain(deps: Dependencies, jobId: string, parts: readonly NamedPart[], error: unknown): Promise<never> {
@@ -77,8 +87,9 @@ async function explain(deps: Dependencies, jobId: string, parts: readonly NamedP
   }
   if (error instanceof MultipartNotFoundError) throw new DomainError('multipart_not_started', 'The multipart upload was discarded.');
   // The single upload was whole first (D46).
-  if (error instanceof ObjectExistsError) await deps.objects.abortMultipart(sourceKey(jobId));
-  throw error;
+  if (!(error instanceof ObjectExistsError)) throw error;
+  await deps.objects.abortMultipart(sourceKey(jobId));
+  throw refuse('already_uploaded', 'Another file was whole first.', await foldJob(deps, jobId));
 }
 
 async function announce(deps: Dependencies, jobId: string, { size_bytes, etag }: ObjectHead, origin: Origin): Promise<void> {

@@ -145,6 +145,7 @@ describe('Multipart uploads (§4.4)', function () {
       const answer = await upload.complete(parts);
       expect(answer.status).to.equal(409);
       expect(answer.body.error.details?.['reason']).to.be.oneOf(['already_uploaded', 'not_waiting', 'already_terminal']);
+      expect(answer.body.error.details).to.have.property('status');
       expect((await client.waitForStatus(job.id, 'finished', 'error')).status).to.equal('finished');
     });
 

@@ -59,8 +59,8 @@ describe('A file in parts on its way through the API (§4.4)', function () {
     await service.end();
     await open({ MAX_INPUT_BYTES: String(LOWERED_BYTES_MAX) }, dataDir);
     const lowered = new MultipartUpload(client, job);
-    // The answer to the first may have been lost.
-    for (let repeat = 0; repeat < 2; repeat += 1) expect(outcome(await lowered.complete(parts))).to.deep.equal([413, 'file_too_large', { max_bytes: LOWERED_BYTES_MAX }]);
+    // At once, and again because the answer may have been lost.
+    for (const answer of [...(await Promise.all([lowered.complete(parts), lowered.complete(parts)])), await lowered.complete(parts)]) expect(outcome(answer)).to.deep.equal([413, 'file_too_large', { max_bytes: LOWERED_BYTES_MAX }]);
     const failed = await client.readJob(job.id);
     expect(failed).to.include({ status: 'error', credits_used: 0 });
     expect(failed.error).to.deep.include({ code: 'file_too_large', details: { max_bytes: LOWERED_BYTES_MAX } });
