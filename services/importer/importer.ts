@@ -8,6 +8,7 @@ import { FetchPlaces } from './fetch/fetch-places.ts';
 import { handleFetch } from './fetch/handle-fetch.ts';
 import { observeAssembled, observeSource } from './observe.ts';
 import { Observer } from './observer.ts';
+import { replaceLostTimers } from './lost-timers.ts';
 import { answerImporterRequests } from './requests.ts';
 import { scheduleDeadlines } from './schedule.ts';
 
@@ -36,6 +37,7 @@ export async function startImporter(context: ImporterContext, cleanup: Cleanup):
   const running: RunningWorker[] = [];
   cleanup.add('workers', async () => void (await Promise.all(running.map((worker) => worker.stop()))));
   for (const definition of workers) running.push(await startWorker(nc, definition, logger));
+  replaceLostTimers(context, cleanup);
   const answering = answerImporterRequests(nc, observer, logger);
   cleanup.add('requests', () => answering.stop());
   // Ready means that the server knows of the subscriptions.

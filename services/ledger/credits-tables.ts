@@ -34,7 +34,7 @@ export class CreditsTables {
   readonly #hold: Statement<[string], HoldRow>;
   readonly #openHolds: Statement<[string, number, number], HoldRow>;
   readonly #openHoldsCount: Statement<[string], { count: number }>;
-  readonly #oldHolds: Statement<[string, number, number], HoldRow>;
+  readonly #allOpenHolds: Statement<[string, number, number], HoldRow>;
   readonly #grant: Statement<[string, string], { position: number }>;
   readonly #putAccount: Statement<[string, number, string, number, number, number]>;
   readonly #putHold: Statement<[string, string, number, number, string]>;
@@ -46,7 +46,7 @@ export class CreditsTables {
     this.#hold = database.prepare('select * from holds where job_id = ?');
     this.#openHolds = database.prepare("select * from holds where organization_id = ? and status = 'held' and position > ? order by position limit ?");
     this.#openHoldsCount = database.prepare("select count(*) as count from holds where organization_id = ? and status = 'held'");
-    this.#oldHolds = database.prepare("select * from holds where status = 'held' and held_at < ? and position > ? order by position limit ?");
+    this.#allOpenHolds = database.prepare("select * from holds where status = 'held' and (organization_id, position) > (?, ?) order by organization_id, position limit ?");
     this.#grant = database.prepare('select position from grants where event_id = ? and organization_id = ?');
     this.#putAccount = database.prepare('insert or replace into accounts values (?, ?, ?, ?, ?, ?)');
     this.#putHold = database.prepare("insert into holds values (?, ?, ?, 'held', ?, ?)");
@@ -72,9 +72,9 @@ export class CreditsTables {
     return this.#openHoldsCount.get(organizationId)?.count ?? 0;
   }
 
-  /** Holds of all organizations that are neither charged nor released and are older than `heldBefore`, as above. */
-  listOldHolds(heldBefore: string, afterPosition: number, limit: number): HoldRow[] {
-    return this.#oldHolds.all(heldBefore, afterPosition, limit);
+  /** Holds of all organizations that are neither charged nor released, one organization after the other, after a hold. */
+  listAllOpenHolds(after: Pick<HoldRow, 'organization_id' | 'position'> | undefined, limit: number): HoldRow[] {
+    return this.#allOpenHolds.all(after?.organization_id ?? '', after?.position ?? 0, limit);
   }
 
   /** Position of the grant with this event id. */

@@ -7,7 +7,7 @@ import type { EventStore } from '../../shared/store/event-store.ts';
 import { Admission } from './admission.ts';
 import { Books } from './books.ts';
 import { CreditsCopy } from './credits-copy.ts';
-import { lookAtOldHolds, startReleasingOrphans } from './orphans.ts';
+import { lookAtOpenHolds, startReleasingOrphans } from './orphans.ts';
 import { answerLedgerRequests } from './requests.ts';
 import { startSettling } from './settle.ts';
 
@@ -43,7 +43,7 @@ export async function startLedger(parts: LedgerParts, cleanup: Cleanup, logger: 
   cleanup.add('settling', () => settling.stop());
   const orphans = await startReleasingOrphans({ nc, store, books, clock }, logger);
   cleanup.add('orphaned holds', () => orphans.stop());
-  await lookAtOldHolds({ nc, store, books, clock }, holdReleaseMs);
+  await lookAtOpenHolds({ nc, store, books, clock }, holdReleaseMs);
   const admission = new Admission({ nc, store, books, clock, holdReleaseMs, uploadGraceMs });
   const answering = answerLedgerRequests({ nc, admission, isReady: () => followsLog(copy) }, logger);
   cleanup.add('requests', () => answering.stop());

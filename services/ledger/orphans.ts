@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { isoTime, type Clock } from '../../shared/clock/clock.ts';
+import type { Clock } from '../../shared/clock/clock.ts';
 import { DONE, type Outcome } from '../../shared/consume/outcome.ts';
 import { startWorker, type RunningWorker, type WorkerMessage } from '../../shared/consume/worker.ts';
 import { jobDecider } from '../../shared/domain/job.ts';
@@ -10,12 +10,13 @@ import type { EventStore } from '../../shared/store/event-store.ts';
 import { handle } from '../../shared/store/handle.ts';
 import { parseDueTimer, scheduleTimer } from '../../shared/timers/timers.ts';
 import type { Books } from './books.ts';
+import type { HoldRow } from './credits-tables.ts';
 import { settleInTurn, settlementOf } from './settle.ts';
 
 /** Holds that are looked at at once. */
 const SLOTS = 4;
 
-/** Old holds that are read at once when a ledger starts. */
+/** Holds that are read at once when a ledger starts. */
 const PAGE_SIZE = 500;
 
 /** What looking after holds without a job needs. */
@@ -33,19 +34,22 @@ export function startReleasingOrphans(parts: OrphanParts, logger: Logger): Promi
 }
 
 /**
- * Sets the timer of every open hold that is older than `holdReleaseMs`, when a ledger starts. Nearly all of them belong
- * to jobs that go on, and looking at those does nothing; it is for the one whose ledger was paused until its timer had
- * fired, appended the hold, and died before it could set the timer again, for the one whose job ended and whose
- * settlement was parked, and for those whose timers were lost with their stream.
+ * Sets the timer of every open hold anew when a ledger starts: due after `holdReleaseMs`, at once for older holds. Nearly
+ * all of them belong to jobs that go on, and looking at those does nothing; it is for the one whose ledger was paused
+ * until its timer had fired, appended the hold, and died before it could set the timer again, for the one whose job
+ * ended and whose settlement was parked, and for those whose timers were lost with their stream.
  */
-export async function lookAtOldHolds({ nc, books, clock }: OrphanParts, holdReleaseMs: number): Promise<void> {
-  const heldBefore = isoTime(clock.nowMs() - holdReleaseMs);
-  for (let position = 0; ; ) {
-    const page = books.tables.listOldHolds(heldBefore, position, PAGE_SIZE);
-    await Promise.all(page.map((hold) => scheduleTimer(nc, { kind: 'orphaned_hold', subjectTokens: [hold.organization_id, hold.job_id], dueAtMs: clock.nowMs() })));
-    const last = page.at(-1);
+export async function lookAtOpenHolds({ nc, books, clock }: OrphanParts, holdReleaseMs: number): Promise<void> {
+  for (let last: HoldRow | undefined; ; ) {
+    const page = books.tables.listAllOpenHolds(last, PAGE_SIZE);
+    await Promise.all(
+      page.map((hold) => {
+        const dueAtMs = Math.max(clock.nowMs(), Date.parse(hold.held_at) + holdReleaseMs);
+        return scheduleTimer(nc, { kind: 'orphaned_hold', subjectTokens: [hold.organization_id, hold.job_id], dueAtMs });
+      }),
+    );
+    last = page.at(-1);
     if (!last) return;
-    position = last.position;
   }
 }
 

@@ -106,6 +106,18 @@ describe('a hold whose job is never created', function () {
     await next.stop();
   });
 
+  it('is released in time by the next ledger that starts when its timer was lost', async () => {
+    const [organizationId, jobId] = [await world.organizationWith(5), newId(Date.now())];
+    const credits = { kind: 'credits', id: organizationId } as const;
+    const heldAtMs = Date.now();
+    await world.store.append(credits, afterLast(await world.credits(organizationId)), { type: 'credits.held', data: { job_id: jobId, amount: 2 } }, originOf(credits));
+    const next = await world.startLedger({ holdReleaseMs: 4_000 });
+    expect(await world.settled(organizationId)).to.deep.equal({ granted: 5, balance: 5, held: 0, charged: 0 });
+    const released = (await world.credits(organizationId)).at(-1)?.envelope.time ?? '';
+    expect(Date.parse(released) - heldAtMs, 'not before its time').to.be.at.least(4_000);
+    await next.stop();
+  });
+
   it('is settled by the next ledger that starts when settling its job was given up', async () => {
     const organizationId = await world.organizationWith(5);
     const [credits, jobId] = [{ kind: 'credits', id: organizationId } as const, newId(Date.now())];
