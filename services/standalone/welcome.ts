@@ -28,7 +28,8 @@ function composeExample(demoFile: string, publicUrl: string): string[] {
     `  curl -s ${publicUrl}/v1/jobs -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
     `    -d '${JSON.stringify({ tasks })}' > job.json`,
     `  curl -s -T photo.jpg "$(${pick('tasks[0].result.uploadUrl')} < job.json)"`,
-    `  curl -s "${publicUrl}/v1/jobs/$(${pick('id')} < job.json)?wait=25" -H "Authorization: Bearer $KEY" > done.json`,
+    `  while curl -sf "${publicUrl}/v1/jobs/$(${pick('id')} < job.json)?wait=25" -H "Authorization: Bearer $KEY" > done.json &&`,
+    `    ${pick('status')} < done.json | grep -qE 'waiting|queued|processing'; do :; done`,
     `  curl -s -o photo.webp "$(${pick('tasks[2].result.url')} < done.json)"`,
   ];
 }
