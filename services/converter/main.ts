@@ -5,6 +5,7 @@ import { findPair, normalizeFormat } from '../../shared/domain/formats.ts';
 import { SPEED_FACTOR } from '../../shared/domain/pricing.ts';
 import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
 import { createLogger, type Logger } from '../../shared/log/log.ts';
+import { untilLogIsRight } from '../../shared/log-state/until-log-is-right.ts';
 import { NATS_SETTINGS, openNats } from '../../shared/nats/open.ts';
 import { OBJECT_SETTINGS, openObjectStore } from '../../shared/objects/open-store.ts';
 import { openKvDataKeys } from '../../shared/privacy/kv-data-keys.ts';
@@ -35,6 +36,7 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
   const engines = await readyEngines(sandbox, logger);
   const masterKey = openMasterKey(config.MASTER_KEY);
   const nc = await openNats(config, 'converter', cleanup, logger);
+  await untilLogIsRight(nc, logger);
   const context = {
     store: createJetStreamStore(nc),
     objects: await openObjectStore(config, masterKey),

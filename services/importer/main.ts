@@ -3,6 +3,7 @@ import { loadSettings } from '../../shared/config/load.ts';
 import { EGRESS_SETTINGS, openEgress } from '../../shared/egress/open-egress.ts';
 import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
 import { createLogger, type Logger } from '../../shared/log/log.ts';
+import { untilLogIsRight } from '../../shared/log-state/until-log-is-right.ts';
 import { NATS_SETTINGS, openNats } from '../../shared/nats/open.ts';
 import { OBJECT_SETTINGS, openObjectStore } from '../../shared/objects/open-store.ts';
 import { openKvDataKeys } from '../../shared/privacy/kv-data-keys.ts';
@@ -20,6 +21,7 @@ async function start(cleanup: Cleanup, logger: Logger): Promise<void> {
   const masterKey = openMasterKey(config.MASTER_KEY);
   const egress = openEgress(config, logger);
   const nc = await openNats(config, 'importer', cleanup, logger);
+  await untilLogIsRight(nc, logger);
   const context = {
     nc,
     store: createJetStreamStore(nc),

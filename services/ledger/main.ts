@@ -3,6 +3,7 @@ import { systemClock } from '../../shared/clock/clock.ts';
 import { loadSettings } from '../../shared/config/load.ts';
 import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
 import { createLogger, type Logger } from '../../shared/log/log.ts';
+import { untilLogIsRight } from '../../shared/log-state/until-log-is-right.ts';
 import { NATS_SETTINGS, openNats } from '../../shared/nats/open.ts';
 import { createJetStreamStore } from '../../shared/store/jetstream.ts';
 import { startLedger } from './ledger.ts';
@@ -18,6 +19,7 @@ function makeLogger(): Logger {
 async function start(cleanup: Cleanup, logger: Logger): Promise<void> {
   const settings = readSettings();
   const nc = await openNats(settings, 'ledger', cleanup, logger);
+  await untilLogIsRight(nc, logger);
   const parts = {
     nc,
     store: createJetStreamStore(nc),

@@ -116,8 +116,11 @@ async function startServices(environment: Record<string, string>, port: number, 
     onStop(() => service.stop());
     kept.push(service);
   }
-  const isServing = await untilServing({ port, stopping, allSaidReady: () => kept.every((service) => service.current().isReady()) });
-  if (!isServing) progress.say('WARNING: the read models do not follow the log yet. See "npm run -s projections -- status" and docs/operations.md.');
+  const anyIsHeld = (): boolean => kept.some((service) => service.current().isHeld());
+  const allSaidReady = (): boolean => kept.every((service) => service.current().isReady() || service.current().isHeld());
+  const isServing = await untilServing({ port, stopping, allSaidReady, anyIsHeld });
+  if (anyIsHeld()) progress.say('WARNING: the log is older than the read models, or another one. Nothing is converted and nothing written until you decide which is right: see "Restore" in docs/operations.md.');
+  else if (!isServing) progress.say('WARNING: the read models do not follow the log yet. See "npm run -s projections -- status" and docs/operations.md.');
 }
 
 async function announce(dataFolder: string, contents: RunFile): Promise<void> {

@@ -1,7 +1,10 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { isLogBehind } from '../../projections/answer-log-state.ts';
 import { migrate } from '../../projections/migrate.ts';
 import { createLogger } from '../../shared/log/log.ts';
 import { connectNats, requireServer } from '../../shared/nats/connect.ts';
 import { requireDurability } from '../../shared/nats/open.ts';
+import { createPool } from '../../shared/postgres/pool.ts';
 import { openMasterKey } from '../../shared/privacy/master-key.ts';
 import { applyStreams } from '../../streams/apply.ts';
 import { createDemo } from './demo.ts';
@@ -33,8 +36,18 @@ export async function prepare(settings: PrepareSettings): Promise<void> {
     await requireServer(nc);
     await requireDurability(nc, { NATS_MONITOR_URL: settings.natsMonitorUrl, DURABILITY_CHECK: settings.durabilityCheck }, (problem) => settings.say(`WARNING: ${problem}.`));
     await applyStreams(nc, { replicas: settings.natsReplicas, log: () => undefined });
-    await createDemo(nc, { masterKey, file: demoFilePath(settings.dataFolder), publicUrl: settings.publicUrl });
+    // Into a log that may be exchanged again nothing is written.
+    if (!(await isOldLog(nc, settings.databaseUrl))) await createDemo(nc, { masterKey, file: demoFilePath(settings.dataFolder), publicUrl: settings.publicUrl });
   } finally {
     await nc.close();
+  }
+}
+
+async function isOldLog(nc: NatsConnection, databaseUrl: string): Promise<boolean> {
+  const pool = createPool(databaseUrl, createLogger('standalone', 'silent'));
+  try {
+    return await isLogBehind(nc, pool);
+  } finally {
+    await pool.end();
   }
 }

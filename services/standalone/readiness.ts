@@ -8,14 +8,19 @@ const READ_MODEL_LIMIT_MS = 10_000;
 /** How long one look may take, in ms. */
 const LOOK_LIMIT_MS = 500;
 
+/** Dependencies of the api that do not answer while they are held. */
+const WORKERS: ReadonlySet<string> = new Set(['ledger', 'importer']);
+
 const notReady = z.object({ dependencies: z.record(z.string(), z.string()) });
 
 /** What a start waits for. */
 export interface AwaitedStart {
   /** Port of the api. */
   readonly port: number;
-  /** True once every service has said that it is ready; only that tells ours from a stranger on the same port. */
+  /** True once every service has said that it is ready, or held; only that tells ours from a stranger on the same port. */
   readonly allSaidReady: () => boolean;
+  /** True while any service waits for an operator's decision. */
+  readonly anyIsHeld: () => boolean;
   readonly stopping: AbortSignal;
 }
 
@@ -31,7 +36,7 @@ export async function untilServing(start: AwaitedStart): Promise<boolean> {
     start.stopping.throwIfAborted();
     away = start.allSaidReady() ? await findAway(start.port) : undefined;
     if (away?.length === 0) return true;
-    if (!away?.every((name) => name === 'read_model')) {
+    if (!away?.every((name) => name === 'read_model' || (start.anyIsHeld() && WORKERS.has(name)))) {
       onlyReadModelsSinceMs = undefined;
       return undefined;
     }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { serviceNews, type ServiceNews } from '../../shared/lifecycle/tell-parent.ts';
 import { copyWithPrefix } from './prefixed-lines.ts';
 import { runOf, type ServerRun } from './server-run.ts';
 
@@ -20,6 +21,8 @@ export interface ServiceSpec {
 export interface ServiceRun extends ServerRun {
   /** True once the service said that it is ready. */
   isReady(): boolean;
+  /** True while it says that it does nothing until an operator has decided. */
+  isHeld(): boolean;
 }
 
 /**
@@ -34,10 +37,10 @@ export function startService(spec: ServiceSpec): ServiceRun {
     detached: true,
   });
   const prefix = `${spec.name.padEnd(PREFIX_WIDTH)} | `;
-  let ready = false;
-  child.on('message', () => (ready = true));
+  let said: ServiceNews['type'] | undefined;
+  child.on('message', (message) => (said = serviceNews.safeParse(message).data?.type ?? said));
   const run = runOf(child, 'SIGTERM', spec.stopGraceMs);
   if (child.stdout !== null) void copyWithPrefix(child.stdout, process.stdout, prefix);
   if (child.stderr !== null) void copyWithPrefix(child.stderr, process.stderr, prefix);
-  return { ...run, isReady: () => ready };
+  return { ...run, isReady: () => said === 'ready', isHeld: () => said === 'held' };
 }

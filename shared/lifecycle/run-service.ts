@@ -1,6 +1,7 @@
 import { EXIT_BAD_CONFIGURATION } from '../config/load.ts';
 import { ConfigurationError } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
+import { tellParent } from './tell-parent.ts';
 
 /** How long a process may take to stop before it ends itself, in ms; the whole service has 20 s. */
 const STOP_MS_MAX = 15_000;
@@ -57,7 +58,7 @@ export async function runService(makeLogger: () => Logger, start: (cleanup: Clea
   try {
     logger = makeLogger();
     await start(cleanup, logger);
-    process.send?.({ type: 'ready' });
+    tellParent('ready');
     logger.info('ready');
   } catch (error) {
     if (error instanceof ConfigurationError) process.stderr.write(`${error.problems.join('\n')}\n`);

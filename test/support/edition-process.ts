@@ -20,7 +20,7 @@ process.once('disconnect', () => end('alone'));
 if (name === 'api') createServer((request, response) => response.end('ok')).listen(Number(process.env.PORT), '127.0.0.1');
 else setInterval(() => {}, 1000);
 say('runs as ' + process.pid);
-process.send('ready');
+process.send({ type: 'ready' });
 `;
 
 /** Scripts of stand-in services in a folder of their own, by name in the order of stopping. */

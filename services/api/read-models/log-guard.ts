@@ -7,6 +7,9 @@ import type { Logger } from '../../../shared/log/log.ts';
 /** How often the log is compared with the read models, in ms; writing goes on so soon after a rebuild. */
 const LOOK_EVERY_MS = 5_000;
 
+/** As far as the last look could tell; `unknown` before the first that went well. */
+type Standing = 'right' | 'behind' | 'unknown';
+
 /**
  * Refuses writes while the log is behind what the read models have seen of it: an old store was put back, and whatever
  * is appended now would take the place of events that clients have been told of (D96).
@@ -16,7 +19,7 @@ export class LogGuard {
   readonly #pool: Pool;
   readonly #logger: Logger;
   readonly #timer: NodeJS.Timeout;
-  #isBehind = false;
+  #standing: Standing = 'unknown';
 
   private constructor(nc: NatsConnection, pool: Pool, logger: Logger) {
     this.#nc = nc;
@@ -32,14 +35,10 @@ export class LogGuard {
     return guard;
   }
 
-  /** True when the log is the one that the read models were made from, as far as the last look could tell. */
-  isWritable(): boolean {
-    return !this.#isBehind;
-  }
-
   /** Throws `TransientError('read_model')` while nothing may be written. */
   requireWritable(): void {
-    if (this.#isBehind) throw new TransientError('read_model', 'the log is behind the read models; an operator has to decide');
+    if (this.#standing === 'behind') throw new TransientError('read_model', 'the log is behind the read models; an operator has to decide');
+    if (this.#standing === 'unknown') throw new TransientError('read_model', 'the log could not be compared with the read models yet');
   }
 
   stop(): void {
@@ -49,8 +48,8 @@ export class LogGuard {
   async #look(): Promise<void> {
     try {
       const behind = (await readModelHealth(this.#nc, this.#pool)).filter(({ halted }) => halted === 'log_behind');
-      this.#isBehind = behind.length > 0;
-      if (this.#isBehind) this.#logger.error({ read_models: behind.map(({ name }) => name) }, 'the log is behind the read models: nothing is written until an operator decides');
+      this.#standing = behind.length > 0 ? 'behind' : 'right';
+      if (behind.length > 0) this.#logger.error({ read_models: behind.map(({ name }) => name) }, 'the log is behind the read models: nothing is written until an operator decides');
     } catch (error) {
       // Not known now: what was known last stays, and readiness names the dependency that is away.
       this.#logger.warn({ err: error }, 'could not compare the log with the read models');

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { isImporterReady } from '../../../shared/importer-client/importer-client.ts';
 import { findProjectRoot } from '../../../shared/tools/project-root.ts';
 import { ImporterBench, png } from '../../support/importer-bench.ts';
+import { vouchForLog } from '../../support/vouch-for-log.ts';
 
 const JOBS = 30;
 
@@ -15,6 +16,7 @@ describe('an importer that is killed', function () {
 
   before(async () => {
     bench = await ImporterBench.start();
+    vouchForLog(bench.nc);
   });
   after(async () => {
     await Promise.all(children.map(kill));

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { waitFor } from '../../../services/standalone/processes.ts';
 import { isLedgerReady } from '../../../shared/ledger-client/ledger-client.ts';
 import { findProjectRoot } from '../../../shared/tools/project-root.ts';
+import { vouchForLog } from '../../support/vouch-for-log.ts';
 import { World } from './world.ts';
 
 /** How long a ledger may take to start from its sources on a busy machine, in ms. */
@@ -24,7 +25,9 @@ export class LedgerProcesses {
 
   /** Starts the server, and no ledger yet. */
   static async open(): Promise<LedgerProcesses> {
-    return new LedgerProcesses(await World.start(), await mkdtemp(join(tmpdir(), 'test-ledger-')));
+    const world = await World.start();
+    vouchForLog(world.nc);
+    return new LedgerProcesses(world, await mkdtemp(join(tmpdir(), 'test-ledger-')));
   }
 
   /** Starts one with nothing in its environment but this. */

@@ -112,7 +112,7 @@ describe('the standalone edition', () => {
 
   it('kills a service that does not stop, and ends in time all the same', async () => {
     await stand.remove();
-    stand = await makeStand(['api', 'deaf'], { deaf: `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.send('ready');` });
+    stand = await makeStand(['api', 'deaf'], { deaf: `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.send({ type: 'ready' });` });
     const edition = start();
     await untilRunning(edition);
     edition.child.kill('SIGINT');
@@ -141,7 +141,7 @@ describe('the standalone edition', () => {
       import { createServer } from 'node:http';
       process.once('SIGTERM', () => process.exit(0));
       createServer((request, response) => { response.statusCode = 503; response.end('${answer}'); }).listen(Number(process.env.PORT), '127.0.0.1');
-      process.send('ready');
+      process.send({ type: 'ready' });
     `;
     stand = await makeStand(['api'], { api });
     const edition = start();
