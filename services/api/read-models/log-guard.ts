@@ -4,8 +4,10 @@ import { readModelHealth } from '../../../projections/health.ts';
 import { TransientError } from '../../../shared/errors/errors.ts';
 import type { Logger } from '../../../shared/log/log.ts';
 
-/** How often the log is compared with the read models, in ms; writing goes on so soon after a rebuild. */
+/** How often the log is compared with the read models, in ms. */
 const LOOK_EVERY_MS = 5_000;
+/** How often while nothing may be written, in ms; writing goes on so soon after a rebuild. */
+const LOOK_AGAIN_MS = 500;
 
 /** As far as the last look could tell; `unknown` before the first that went well. */
 type Standing = 'right' | 'behind' | 'unknown';
@@ -18,20 +20,20 @@ export class LogGuard {
   readonly #nc: NatsConnection;
   readonly #pool: Pool;
   readonly #logger: Logger;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
   #standing: Standing = 'unknown';
 
   private constructor(nc: NatsConnection, pool: Pool, logger: Logger) {
     this.#nc = nc;
     this.#pool = pool;
     this.#logger = logger;
-    this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS);
   }
 
   /** Looks once, then again and again. */
   static async start(nc: NatsConnection, pool: Pool, logger: Logger): Promise<LogGuard> {
     const guard = new LogGuard(nc, pool, logger);
-    await guard.#look();
+    await guard.#lookOn();
     return guard;
   }
 
@@ -42,14 +44,21 @@ export class LogGuard {
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #lookOn(): Promise<void> {
+    await this.#look();
+    if (!this.#stopped) this.#timer = setTimeout(() => void this.#lookOn(), this.#standing === 'right' ? LOOK_EVERY_MS : LOOK_AGAIN_MS);
   }
 
   async #look(): Promise<void> {
     try {
       const behind = (await readModelHealth(this.#nc, this.#pool)).filter(({ halted }) => halted === 'log_behind');
+      const before = this.#standing;
       this.#standing = behind.length > 0 ? 'behind' : 'right';
-      if (behind.length > 0) this.#logger.error({ read_models: behind.map(({ name }) => name) }, 'the log is behind the read models: nothing is written until an operator decides');
+      if (this.#standing === 'behind' && before !== 'behind') this.#logger.error({ read_models: behind.map(({ name }) => name) }, 'the log is behind the read models: nothing is written until an operator decides');
     } catch (error) {
       // Not known now: what was known last stays, and readiness names the dependency that is away.
       this.#logger.warn({ err: error }, 'could not compare the log with the read models');

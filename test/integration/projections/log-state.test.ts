@@ -56,8 +56,6 @@ describe('a worker whose log may be the wrong one (D96)', function () {
     return { child, said };
   }
 
-  const until = (what: string, isSo: () => boolean | Promise<boolean>): Promise<true> => waitFor(what, LIMIT_MS, async () => ((await isSo()) ? true : undefined));
-
   async function copyStore(): Promise<void> {
     await appendAll(models.store, newJob(), [created()]);
     await models.nats.kill();
@@ -117,3 +115,7 @@ describe('a worker whose log may be the wrong one (D96)', function () {
     expect(child.exitCode).to.equal(null);
   });
 });
+
+async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  await waitFor(what, LIMIT_MS, async () => ((await isSo()) ? true : undefined));
+}
