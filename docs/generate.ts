@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { composeConfigurationPage } from './configuration-page.ts';
+import { composeCoverage } from './coverage/page.ts';
 import { composeEventSchemas } from './event-schemas.ts';
 
 const folder = import.meta.dirname;
@@ -11,3 +12,4 @@ mkdirSync(eventsFolder, { recursive: true });
 for (const old of readdirSync(eventsFolder)) rmSync(join(eventsFolder, old));
 for (const { name, text } of composeEventSchemas()) writeFileSync(join(eventsFolder, name), text);
 writeFileSync(join(folder, 'configuration.md'), composeConfigurationPage());
+writeFileSync(join(folder, 'contract-coverage.md'), composeCoverage().page);

@@ -26,7 +26,7 @@ describe('compose.yaml', () => {
   });
 
   it('holds no password, and asks for every one that its script writes', () => {
-    expect([...wanted].toSorted()).to.deep.equal([...written].toSorted());
+    expect([...wanted]).to.have.members([...written]);
     for (const [, value] of compose.matchAll(/^\s+\w*(?:PASSWORD|SECRET|KEY\w*): (.*)$/gm)) expect(value).to.match(/^\$\{\w+:\?/);
   });
 });
