@@ -54,7 +54,7 @@ describe('The commands', function () {
 
     const createKey = (...more: readonly string[]) => answerOf('admin', 'key', 'create', '--org', organizationId, '--mode', 'live', ...more);
 
-    it('creates a key that works when the command returns, with the scopes it was given', async () => {
+    it('creates a key that works when the command returns, with the scopes it was given (§5.8, D64)', async () => {
       const [all, reader] = await Promise.all([createKey(), createKey('--scopes', 'job.read', '--expires-at', '2999-01-01T00:00:00Z')]);
       expect(all).to.have.all.keys('api_key_id', 'secret');
       expect(all['api_key_id']).to.match(UUID);
@@ -66,7 +66,7 @@ describe('The commands', function () {
       expect([refused.status, refused.body.error.code]).to.deep.equal([403, 'forbidden_scope']);
     });
 
-    it('rotates and revokes: the old secret is dead the moment the command returns', async () => {
+    it('rotates and revokes: the old secret is dead the moment the command returns (§5.8, D62, D64)', async () => {
       const created = await createKey();
       const rotated = await answerOf('admin', 'key', 'rotate', String(created['api_key_id']));
       expect(await statusWith(created['secret'])).to.equal(401);
@@ -82,12 +82,12 @@ describe('The commands', function () {
       expect(await answerOf('admin', 'credits', 'grant', '--org', String(poor['organization_id']), '--amount', '2')).to.deep.equal({ balance: 2 });
     });
 
-    it('grants credits and answers the new balance', async () => {
+    it('grants credits and answers the new balance (D64)', async () => {
       expect(await answerOf('admin', 'credits', 'grant', '--org', organizationId, '--amount', '5', '--reason', 'a gift')).to.deep.equal({ balance: 12 });
       expect(await answerOf('admin', 'credits', 'grant', '--org', organizationId, '--amount', '1')).to.deep.equal({ balance: 13 });
     });
 
-    it('changes the plan, also to what it is already', async () => {
+    it('changes the plan, also to what it is already (D64)', async () => {
       for (const plan of ['free', 'free', 'active']) {
         expect(await answerOf('admin', 'org', 'set-plan', '--org', organizationId, '--plan', plan)).to.deep.equal({ organization_id: organizationId, plan });
       }

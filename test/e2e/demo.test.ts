@@ -23,7 +23,7 @@ describe('The demo organization', function () {
     expect(demo).to.have.all.keys('base_url', 'organization_id', 'live_key', 'test_key');
   });
 
-  it('names the base address as the contract does, with the version in it', async () => {
+  it('names the base address as the contract does, with the version in it (§9.1)', async () => {
     for (const [key, mode] of [[demo.live_key, 'live'], [demo.test_key, 'test']] as const) {
       const { status, body } = await new TestClient(demo.base_url, key).send<{ organization_id: string; mode: string; credits: object }>('GET', '/me');
       expect(status).to.equal(200);

@@ -43,24 +43,24 @@ describe('Jobs of others', function () {
     expect(list.body.data).to.deep.equal([]);
   }
 
-  it('do not exist for another organization, byte for byte', async () => {
+  it('do not exist for another organization, byte for byte (§4.3, §7 not_found 404)', async () => {
     await requireInvisible(await clientOf(await operator.newOrganization(10)));
   });
 
-  it('do not exist for a test key of the same organization, nor the other way round', async () => {
+  it('do not exist for a test key of the same organization, nor the other way round (§5.4)', async () => {
     const tester = await clientOf(owner, 'test');
     await requireInvisible(tester);
     const testJob = await tester.createJob(tasksOf('webp', 'png'));
     expect((await ownerClient.send('GET', `/v1/jobs/${testJob.id}`)).status).to.equal(404);
   });
 
-  it('are shared by the keys of one organization and mode, and untouched by all who tried', async () => {
+  it('are shared by the keys of one organization and mode, and untouched by all who tried (§5.4)', async () => {
     const colleague = await clientOf(owner);
     expect(await colleague.readJob(finished.id)).to.deep.include({ id: finished.id, status: 'finished', credits_used: 1 });
     expect(await colleague.readJob(waiting.id)).to.include({ status: 'waiting', tag: 'mine' });
   });
 
-  it('are read but not changed with the scope job.read, and the other way round with job.write', async () => {
+  it('are read but not changed with the scope job.read, and the other way round with job.write (§5.5, §5.6)', async () => {
     const [reader, writer] = await Promise.all((['job.read', 'job.write'] as const).map(async (scope) => new TestClient(service.baseUrl, (await owner.newKey('live', { scopes: [scope] })).secret)));
     const refused: readonly (readonly [TestClient, string, string])[] = [
       [reader!, 'POST', '/v1/jobs'], [reader!, 'POST', `/v1/jobs/${waiting.id}/cancel`], [reader!, 'DELETE', `/v1/jobs/${waiting.id}`],

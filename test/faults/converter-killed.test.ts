@@ -62,7 +62,7 @@ describe('When the converter is killed in the middle of conversions', function (
     await killConverter();
   });
 
-  it('a second attempt gives one result and one charge', async () => {
+  it('a second attempt gives one result and one charge (D27, D30, D37)', async () => {
     await Promise.all([untilAttempt(short, 2), untilAttempt(long, 2)]);
     const ended = await waitFor('the end of the job', REDELIVERED_LIMIT_MS, async () => {
       const { body } = await books.client.send<JobView>('GET', `/v1/jobs/${short.id}?wait=25`);
@@ -72,7 +72,7 @@ describe('When the converter is killed in the middle of conversions', function (
     expect(await attemptsOf(short)).to.deep.equal([1, 2]);
   });
 
-  it('the third death ends the job as an error that costs nothing', async () => {
+  it('the third death ends the job as an error that costs nothing (D37, D95)', async () => {
     await killConverter();
     await untilAttempt(long, 3);
     await killConverter();

@@ -26,7 +26,7 @@ describe('When things happen at the same moment', function () {
     dot = await makeDot();
   });
 
-  it('100 requests for the last 10 credits create exactly 10 jobs', async () => {
+  it('100 requests for the last 10 credits create exactly 10 jobs (D29)', async () => {
     const books = await Books.open(world.service, world.operator, 10);
     const answers = await inParallel(100, 100, () => books.tryCreate(tasksOf('jpg', 'png')));
     const refused = answers.filter((answer) => answer?.status === 402) as unknown as Answer<ErrorBody>[];
@@ -40,7 +40,7 @@ describe('When things happen at the same moment', function () {
     expect((await books.requireRight()).map(({ status }) => status)).to.deep.equal(Array.from({ length: 10 }, () => 'cancelled'));
   });
 
-  it('two converters never both convert a job, and a cancel never meets a charge', async () => {
+  it('two converters never both convert a job, and a cancel never meets a charge (§3.2, D35)', async () => {
     const second = await startSecondConverter();
     const books = await Books.open(world.service, world.operator, JOBS);
     try {

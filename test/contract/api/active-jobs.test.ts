@@ -29,7 +29,7 @@ describe('Active jobs of a free organization (§8 rate limits 6)', function () {
     return new TestClient(service.baseUrl, (await organization.newKey(mode)).secret, check);
   }
 
-  it(`are ${MAX} over all live keys; one more is 429 without Retry-After, before credits (D1, D41)`, async () => {
+  it(`are ${MAX} over all live keys; one more is 429 without Retry-After, before credits (§7 rate_limited 429, D1, D41)`, async () => {
     const organization = await operator.newOrganization(MAX, 'free');
     const [one, other] = [await clientOf(organization), await clientOf(organization)];
     const ids = [];
@@ -80,7 +80,7 @@ describe('Active jobs of a free organization (§8 rate limits 6)', function () {
     }
   });
 
-  it('free the Idempotency-Key of a request that they refused (§8 Idempotency 4)', async () => {
+  it('free the Idempotency-Key of a request that they refused (§8 idempotency 4)', async () => {
     const client = await clientOf(await operator.newOrganization(20, 'free'));
     const ids = [];
     for (let job = 0; job < MAX; job += 1) ids.push((await create(client)).body.id);

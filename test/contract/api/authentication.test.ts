@@ -47,7 +47,7 @@ describe('Authentication', function () {
     expect((await me({ Authorization: `Basic ${live.secret}`, 'X-API-Key': live.secret })).status).to.equal(401);
   });
 
-  it('answers every key that cannot be used alike (§5.2, D60)', async () => {
+  it('answers every key that cannot be used alike (§5.2, §7 unauthorized 401, D60)', async () => {
     const revoked = await organization.newKey('live');
     await applied(await revokeApiKey(operator.accounts, organization.id, revoked.id));
     const expired = await organization.newKey('live', { expiresAt: '2020-01-01T00:00:00.000Z' });
@@ -86,7 +86,7 @@ describe('Authentication', function () {
     }
   });
 
-  it('names the missing scope by 403, before it looks at the request or the job (§5.6, D3)', async () => {
+  it('names the missing scope by 403, before it looks at the request or the job (§5.6, §7 forbidden_scope 403, D3)', async () => {
     const reader = clientOf(await organization.newKey('live', { scopes: ['job.read'] }));
     const writer = clientOf(await organization.newKey('live', { scopes: ['job.write'] }));
     for (const [client, method, path, scope] of [
@@ -103,7 +103,7 @@ describe('Authentication', function () {
     expect((await reader.send('GET', '/v1/me')).status).to.equal(200);
   });
 
-  it('shows the caller with mode, scopes and the balance of the organization (§4.2, §5.7, D28)', async () => {
+  it('shows the caller with mode, scopes and the balance of the organization (§4.2, §4.2 GET /me, §5.7, D28)', async () => {
     const test = await organization.newKey('test', { scopes: ['job.read'] });
     const { body } = await clientOf(test).send<{ credits: { balance: number } }>('GET', '/v1/me');
     expect(body).to.deep.include({ organization_id: organization.id, mode: 'test', scopes: ['job.read'] });
@@ -111,7 +111,7 @@ describe('Authentication', function () {
     expect(other.credits.balance).to.equal(body.credits.balance);
   });
 
-  it('keeps organizations and modes apart: every look at a strange job is as at none (§5.4)', async () => {
+  it('keeps organizations and modes apart: every look at a strange job is as at none (§5.4, §7 not_found 404)', async () => {
     const job = await clientOf(live).createJob(tasksOf('jpg', 'png'));
     const sameModeElsewhere = await (await operator.newOrganization()).newKey('live');
     const otherMode = await organization.newKey('test');

@@ -30,7 +30,7 @@ describe('Uploads', function () {
   });
   after(() => operator.stop());
 
-  it('answer with the entity tag, and may be read by pages of any origin', async () => {
+  it('answer with the entity tag, and may be read by pages of any origin (§4.5, §5.10)', async () => {
     const answer = await client.send('PUT', uploadUrlOf(job), { body: 'hello', headers: { Origin: 'https://example.com', 'Content-Type': 'image/jpeg' } });
     expect(answer.status).to.equal(200);
     expect(answer.headers.get('etag')).to.equal('"5d41402abc4b2a76b9719d911017c592"');
@@ -48,7 +48,7 @@ describe('Uploads', function () {
     expect((await client.readJob(job.id)).status).to.equal('waiting');
   });
 
-  it('over the limit are refused at once, and leave the job waiting', async () => {
+  it('over the limit are refused at once, and leave the job waiting (§7 file_too_large 413, D46, D91)', async () => {
     // Several times: a connection that is closed under what is still being sent breaks only some of them.
     for (let round = 0; round < 5; round += 1) {
       const answer = await client.send<ErrorBody>('PUT', uploadUrlOf(job), { body: Buffer.alloc(2 * SHARED_UPLOAD_BYTES_MAX) });
@@ -57,7 +57,7 @@ describe('Uploads', function () {
     expect((await client.readJob(job.id)).status).to.equal('waiting');
   });
 
-  it('over the limit that do not say their length are refused while they come in', async () => {
+  it('over the limit that do not say their length are refused while they come in (D46)', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const request = httpRequest(uploadUrlOf(job), { method: 'PUT', headers: { 'Transfer-Encoding': 'chunked' } }, (response) => {
         response.resume();
@@ -83,7 +83,7 @@ describe('Uploads', function () {
     expect((await client.upload(job, Buffer.from('whole'))).status).to.equal(200);
   });
 
-  it('after the file is bound are refused by 409 with the status', async () => {
+  it('after the file is bound are refused by 409 with the status (D46)', async () => {
     await client.upload(job, Buffer.from('no picture'));
     await client.waitForStatus(job.id, 'error');
     const answer = await client.send<ErrorBody>('PUT', uploadUrlOf(job), { body: 'other' });
@@ -96,7 +96,7 @@ describe('Uploads', function () {
     expect(answers.filter(({ status }) => status === 409)).to.have.length(7);
   });
 
-  it('to a job that was cancelled are refused by 409, to one that was deleted by 404', async () => {
+  it('to a job that was cancelled are refused by 409, to one that was deleted by 404 (D36)', async () => {
     await client.send('POST', `/v1/jobs/${job.id}/cancel`);
     expect((await client.upload(job, Buffer.from('x'))).status).to.equal(409);
     await client.send('DELETE', `/v1/jobs/${job.id}`);

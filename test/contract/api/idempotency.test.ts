@@ -21,7 +21,7 @@ type Json = Readonly<Record<string, unknown>>;
 const KNOWN_LIMIT_MS = 10_000;
 const RIVALS = 20;
 
-describe('Idempotency-Key (§8 Idempotency)', function () {
+describe('Idempotency-Key (§8)', function () {
   this.timeout(120_000);
   let service: TestService;
   let operator: TestOperator;
@@ -40,7 +40,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
     return { organization, key, client: new TestClient(service.baseUrl, key.secret, check) };
   }
 
-  describe('used again with the same body (§8 Idempotency 1)', () => {
+  describe('used again with the same body (§8 idempotency 1)', () => {
     it('gets the original answer, byte for byte, and makes no new job (D81)', async () => {
       const { client } = await open();
       const first = await post(client, 'k');
@@ -112,7 +112,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
     requireConflict(await post<ErrorBody>(client, 'k', fetching('https://files.example/b.jpg')), 422);
   });
 
-  it('used again with a different body is refused with 422, and leaves the first job alone (§8 Idempotency 2)', async () => {
+  it('used again with a different body is refused with 422, and leaves the first job alone (§7 idempotency_conflict 422, §8 idempotency 2)', async () => {
     const { client } = await open();
     const first = await post(client, 'k');
     // Also with a body that would not be valid: the key is looked at before validation (D1).
@@ -121,7 +121,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
     expect(await totalOf(client)).to.equal(1);
   });
 
-  it('used again while the first request runs is refused with 409 and Retry-After: 1, whatever the body (§8 Idempotency 3, D77, D80)', async () => {
+  it('used again while the first request runs is refused with 409 and Retry-After: 1, whatever the body (§7 idempotency_conflict 409, §8 idempotency 3, D77, D80)', async () => {
     const { client, key } = await open();
     const notes = await IdempotencyNotes.open(service, operator.nc);
     await notes.leaveRunning(notes.request(key.id, 'k', BODY), newId(Date.now()), 60_000);
@@ -149,7 +149,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
     }
   });
 
-  describe('of a request that failed is free at once (§8 Idempotency 4)', () => {
+  describe('of a request that failed is free at once (§8 idempotency 4)', () => {
     it('after validation', async () => {
       const { client } = await open();
       expect((await post(client, 'k', { tasks: {} })).status).to.equal(400);
@@ -166,7 +166,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
     });
   });
 
-  describe('has 1 to 255 printable ASCII characters (§8)', () => {
+  describe('has 1 to 255 printable ASCII characters (§8, §8 idempotency-key)', () => {
     for (const [name, value] of [['one character', '!'], ['255 characters', `~${' x'.repeat(127)}`], ['quotes, which are a part of it (D79)', '"k"']] as const) {
       it(`and may have ${name}`, async () => {
         const { client } = await open();
@@ -197,7 +197,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
     });
   });
 
-  it('belongs to the API key that used it, also after a rotation (D11, D79)', async () => {
+  it('belongs to the API key that used it, also after a rotation (§8 idempotency-key, D11, D79)', async () => {
     const { client, key, organization } = await open();
     const first = await post(client, 'k');
     const sibling = new TestClient(service.baseUrl, (await organization.newKey('live')).secret, check);
@@ -208,7 +208,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
     expect((await post(client2, 'k')).bytes.equals(first.bytes)).to.equal(true);
   });
 
-  it('is taken by POST /jobs alone: a second cancel is 409 with or without it (§8 Idempotency)', async () => {
+  it('is taken by POST /jobs alone: a second cancel is 409 with or without it (§8)', async () => {
     const { client } = await open();
     const { body } = await post(client, 'k');
     const cancel = (): Promise<Answer<ErrorBody>> => client.send<ErrorBody>('POST', `/v1/jobs/${body.id}/cancel`, { headers: { 'Idempotency-Key': 'c' } });
@@ -216,7 +216,7 @@ describe('Idempotency-Key (§8 Idempotency)', function () {
     expect((await cancel()).body.error.details).to.deep.equal({ reason: 'already_terminal', status: 'cancelled' });
   });
 
-  it('is forgotten after IDEMPOTENCY_TTL_SECONDS (§8)', async () => {
+  it('is forgotten after IDEMPOTENCY_TTL_SECONDS (§8, §8 idempotency-key)', async () => {
     const { client, key } = await open();
     const forgetful = await startSecondApi(service, { ...NO_LIMITS, IDEMPOTENCY_TTL_SECONDS: '2' });
     try {

@@ -33,7 +33,7 @@ describe('Jobs over HTTP', function () {
   }
 
   describe('creating', () => {
-    it('answers 201 with the whole job and the only upload URL', async () => {
+    it('answers 201 with the whole job and the only upload URL (§4.3 POST /jobs, D9)', async () => {
       const { client, key } = await newClient();
       const answer = await client.send<JobView>('POST', '/v1/jobs', { json: { tasks: tasksOf('JPEG', 'webp', { quality: 70, unknown: 1 }), tag: 't' } });
       const job = answer.body;
@@ -52,7 +52,7 @@ describe('Jobs over HTTP', function () {
       expect(new URL(uploadUrlOf(job)).pathname).to.equal(`/files/source/${job.id}`);
     });
 
-    it('shows the upload URL nowhere else', async () => {
+    it('shows the upload URL nowhere else (§4.3 GET /jobs/<job_id>, §4.5, D18)', async () => {
       const { client } = await newClient();
       const job = await client.createJob(tasksOf('jpg', 'png'));
       const answers = [
@@ -63,7 +63,7 @@ describe('Jobs over HTTP', function () {
       for (const { bytes } of answers) expect(bytes.toString()).to.include(job.id).and.not.to.include('uploadUrl');
     });
 
-    it('keeps a job that names its tasks like the insides of JavaScript', async () => {
+    it('keeps a job that names its tasks like the insides of JavaScript (D13)', async () => {
       const { client } = await newClient();
       const body = '{"tasks":{"2":{"operation":"export/url","input":"constructor"},"constructor":{"operation":"convert","input":"__proto__","input_format":"png","output_format":"jpg"},"__proto__":{"operation":"import/upload"}}}';
       const created = await client.send<JobView>('POST', '/v1/jobs', { body, headers: { 'Content-Type': 'application/json' } });
@@ -71,7 +71,7 @@ describe('Jobs over HTTP', function () {
       expect((await client.readJob(created.body.id)).tasks?.map(({ name }) => name)).to.deep.equal(['__proto__', 'constructor', '2']);
     });
 
-    it('answers 402 and creates nothing when the credits do not suffice', async () => {
+    it('answers 402 and creates nothing when the credits do not suffice (§7 insufficient_credits 402)', async () => {
       const { client } = await newClient(1);
       const job = await client.createJob(tasksOf('jpg', 'png'));
       const refused = await client.send<ErrorBody>('POST', '/v1/jobs', { json: { tasks: tasksOf('jpg', 'png') } });
@@ -82,7 +82,7 @@ describe('Jobs over HTTP', function () {
       expect(body.data.map(({ id }) => id)).to.deep.equal([job.id]);
     });
 
-    it('lets exactly as many of 100 parallel requests through as there are credits', async () => {
+    it('lets exactly as many of 100 parallel requests through as there are credits (D29)', async () => {
       const { client } = await newClient(10);
       const statuses = await Promise.all(Array.from({ length: 100 }, async () => (await client.send('POST', '/v1/jobs', { json: { tasks: tasksOf('jpg', 'png') } })).status));
       expect(statuses.filter((status) => status === 201)).to.have.length(10);
@@ -90,13 +90,13 @@ describe('Jobs over HTTP', function () {
       expect(await balanceOf(client)).to.equal(0);
     });
 
-    it('holds nothing for a test key, whose balance may be empty', async () => {
+    it('holds nothing for a test key, whose balance may be empty (§5.3, D10)', async () => {
       const organization = await operator.newOrganization(0);
       const client = new TestClient(service.baseUrl, (await organization.newKey('test')).secret, check);
       expect(await client.createJob(tasksOf('jpg', 'png'))).to.include({ test_mode: true, credits_estimated: 1 });
     });
 
-    it('answers what is wrong with a request in the envelope', async () => {
+    it('answers what is wrong with a request in the envelope (§2.3.3, §7 unsupported_conversion 400, D22)', async () => {
       const { client } = await newClient();
       const bad = await client.send<ErrorBody>('POST', '/v1/jobs', { json: { tasks: { ...tasksOf('jpg', 'png'), 'export-1': {} } } });
       expect(bad.body.error.details?.['issues']).to.be.an('array').and.not.empty;
@@ -107,7 +107,7 @@ describe('Jobs over HTTP', function () {
   });
 
   describe('reading and waiting', () => {
-    it('refuses every wait that is not a whole number from 0 to 25, before it looks for the job', async () => {
+    it('refuses every wait that is not a whole number from 0 to 25, before it looks for the job (§4.3 GET /jobs/<job_id>, §8 long-poll wait, D1, D33, D75)', async () => {
       const { client } = await newClient();
       for (const wait of ['26', '-1', '1.5', '', 'x', '1e1', '0x10', ' 5', '5&wait=5', '99999999999999999999']) {
         const answer = await client.send<ErrorBody>('GET', `/v1/jobs/${newId(0)}?wait=${wait}`);
@@ -117,7 +117,7 @@ describe('Jobs over HTTP', function () {
       expect((await client.send('GET', `/v1/jobs/${newId(0)}?wait=25&other=1`)).status).to.equal(404);
     });
 
-    it('answers at once without a wait, and when the job has ended', async () => {
+    it('answers at once without a wait, and when the job has ended (§4.3 GET /jobs/<job_id>, D33)', async () => {
       const { client } = await newClient();
       const job = await client.createJob(tasksOf('jpg', 'png'));
       const start = performance.now();
@@ -127,7 +127,7 @@ describe('Jobs over HTTP', function () {
       expect(performance.now() - start).to.be.lessThan(15_000);
     });
 
-    it('answers the same job when the time is up', async () => {
+    it('answers the same job when the time is up (§4.3 GET /jobs/<job_id>)', async () => {
       const { client } = await newClient();
       const job = await client.createJob(tasksOf('jpg', 'png'));
       const start = performance.now();
@@ -135,7 +135,7 @@ describe('Jobs over HTTP', function () {
       expect(performance.now() - start).to.be.at.least(950);
     });
 
-    it('wakes hundreds of waits by the change', async () => {
+    it('wakes hundreds of waits by the change (§4.3 GET /jobs/<job_id>, D33)', async () => {
       const { organization, client } = await newClient();
       const clients: TestClient[] = [];
       while (clients.length < 5) clients.push(new TestClient(service.baseUrl, (await organization.newKey('live')).secret));
@@ -154,7 +154,7 @@ describe('Jobs over HTTP', function () {
       expect(Math.max(...woken.map(({ atMs }) => atMs)) - changedMs).to.be.lessThan(15_000);
     });
 
-    it('gives its place back when a client goes away', async () => {
+    it('gives its place back when a client goes away (D33)', async () => {
       const { client, key } = await newClient();
       const job = await client.createJob(tasksOf('jpg', 'png'));
       for (let round = 0; round < 3; round += 1) {
@@ -170,7 +170,7 @@ describe('Jobs over HTTP', function () {
       expect(performance.now() - start).to.be.greaterThan(950);
     });
 
-    it('finds an upload of which nobody told it', async () => {
+    it('finds an upload of which nobody told it (§3.7, D32)', async () => {
       const { client } = await newClient();
       const job = await client.createJob(tasksOf('jpg', 'png'));
       const waiting = client.send<JobView>('GET', `/v1/jobs/${job.id}?wait=20`);
@@ -180,7 +180,7 @@ describe('Jobs over HTTP', function () {
   });
 
   describe('cancelling and deleting', () => {
-    it('cancels a waiting job, releases its credits, and refuses the second time', async () => {
+    it('cancels a waiting job, releases its credits, and refuses the second time (§3.1, §3.5, §4.3 POST /jobs/<job_id>/cancel, §7 validation_failed 409, D35)', async () => {
       const { client } = await newClient();
       const job = await client.createJob(tasksOf('jpg', 'png'));
       expect(await balanceOf(client)).to.equal(19);
@@ -192,7 +192,7 @@ describe('Jobs over HTTP', function () {
       expect([again.status, again.body.error.code, again.body.error.details]).to.deep.equal([409, 'validation_failed', { reason: 'already_terminal', status: 'cancelled' }]);
     });
 
-    it('deletes a job from every read at once, and forgets what was typed into it', async () => {
+    it('deletes a job from every read at once, and forgets what was typed into it (§3.3, §4.3 DELETE /jobs/<job_id>, §7 not_found 404, D36)', async () => {
       const { client } = await newClient();
       const kept = await client.createJob(tasksOf('jpg', 'png'), { tag: 'kept' });
       const job = await client.createJob(tasksOf('jpg', 'png'), { tag: 'gone' });
@@ -207,7 +207,7 @@ describe('Jobs over HTTP', function () {
       expect(await balanceOf(client)).to.equal(19);
     });
 
-    it('lets exactly one of many cancels and deletes decide', async () => {
+    it('lets exactly one of many cancels and deletes decide (D30)', async () => {
       const { client } = await newClient();
       const job = await client.createJob(tasksOf('jpg', 'png'));
       const statuses = await Promise.all(Array.from({ length: 10 }, async () => (await client.send('POST', `/v1/jobs/${job.id}/cancel`)).status));
@@ -220,7 +220,7 @@ describe('Jobs over HTTP', function () {
   });
 
   describe('listing', () => {
-    it('knows every job at once, newest first, page by page', async () => {
+    it('knows every job at once, newest first, page by page (§4.3 GET /jobs, D48, D49)', async () => {
       const { client } = await newClient();
       const made: string[] = [];
       for (let count = 0; count < 5; count += 1) {
@@ -234,7 +234,7 @@ describe('Jobs over HTTP', function () {
       expect((await client.send<List>('GET', '/v1/jobs?page=900000000')).body).to.deep.equal({ data: [], page: 900_000_000, per_page: 20, total: 5 });
     });
 
-    it('filters by status, exact tag and key', async () => {
+    it('filters by status, exact tag and key (§2.1, §4.3 GET /jobs, D48)', async () => {
       const { client, key, organization } = await newClient();
       const other = new TestClient(service.baseUrl, (await organization.newKey('live')).secret, check);
       const tagged = await client.createJob(tasksOf('jpg', 'png'), { tag: 'a b&c' });
@@ -251,7 +251,7 @@ describe('Jobs over HTTP', function () {
       expect(await list(`api_key_id=${key.id}&status=waiting&tag=${encodeURIComponent('a b&c')}`)).to.deep.equal([tagged.id]);
     });
 
-    it('adds tasks only when asked, and shows a job as reading it does', async () => {
+    it('adds tasks only when asked, and shows a job as reading it does (§2.1, §4.3 GET /jobs, D7)', async () => {
       const { client } = await newClient();
       const job = await client.createJob(tasksOf('jpg', 'png'), { tag: 'x' });
       const read = await client.readJob(job.id);
@@ -260,7 +260,7 @@ describe('Jobs over HTTP', function () {
       expect((await client.send<List>('GET', '/v1/jobs')).body.data[0]).to.deep.equal(bare);
     });
 
-    it('refuses what is out of range, all problems at once', async () => {
+    it('refuses what is out of range, all problems at once (§4.3 GET /jobs, §8 page size, D48)', async () => {
       const { client } = await newClient();
       for (const query of ['page=0', 'page=x', 'page=1.0', 'per_page=0', 'per_page=101', 'per_page=-1', 'status=done', 'status=', 'include=all', 'api_key_id=x', 'page=1&page=2', `tag=${'x'.repeat(256)}`]) {
         expect((await client.send('GET', `/v1/jobs?${query}`)).status, query).to.equal(400);
@@ -270,7 +270,7 @@ describe('Jobs over HTTP', function () {
     });
   });
 
-  it('leaves nothing readable of what a client typed in the log', async () => {
+  it('leaves nothing readable of what a client typed in the log (D6, D18, D88)', async () => {
     const { client } = await newClient();
     const job = await client.createJob({ ...tasksOf('jpg', 'png', { quality: 61 }) }, { tag: 'secret-tag-of-mine' });
     const manager = await jetstreamManager(operator.nc, { checkAPI: false });

@@ -39,7 +39,7 @@ describe('Multipart uploads (§4.4)', function () {
   after(() => operator.stop());
 
   describe('are started', () => {
-    it('with a descriptor, and answer the same one again whatever the size (§2.5, §4.4, D42, D43)', async () => {
+    it('with a descriptor, and answer the same one again whatever the size (§2.5, §4.4, §4.4 POST /jobs/<job_id>/uploads/multipart, §8 multipart part size, D42, D43)', async () => {
       const first = await upload.start(2 * PART_BYTES + 1);
       expect(first.status).to.equal(201);
       expect(first.body).to.include({ part_size: PART_BYTES, parts_expected: 3 });
@@ -57,7 +57,7 @@ describe('Multipart uploads (§4.4)', function () {
       expect(new Set(answers.map(({ body }) => body.upload_id)).size).to.equal(1);
     });
 
-    it('over the limit with 413, and the job stays waiting (§8, D43, D98)', async () => {
+    it('over the limit with 413, and the job stays waiting (§8, §8 maximum input size, D43, D98)', async () => {
       const answer = await upload.start(GIB + 1);
       expect(outcome(answer)).to.deep.equal([413, 'file_too_large', { max_bytes: GIB }]);
       expect((await client.readJob(job.id)).status).to.equal('waiting');
@@ -81,7 +81,7 @@ describe('Multipart uploads (§4.4)', function () {
   });
 
   describe('are completed', () => {
-    it('into the file that is converted by itself, and answered the same for ever (§3, §4.4, D45)', async () => {
+    it('into the file that is converted by itself, and answered the same for ever (§3, §3.8, §4.4, §4.4 POST /jobs/<job_id>/uploads/multipart/complete, D45)', async () => {
       const parts = await upload.send(photo);
       expect(parts[0]?.etag).to.match(/^"[0-9a-f]{32}"$/);
       const first = await upload.complete(parts);
@@ -157,7 +157,7 @@ describe('Multipart uploads (§4.4)', function () {
   });
 
   describe('are discarded', () => {
-    it('with 204, once, and may be started again or replaced by the single upload (§4.4, D44)', async () => {
+    it('with 204, once, and may be started again or replaced by the single upload (§4.4, §4.4 POST /jobs/<job_id>/uploads/multipart/abort, D44)', async () => {
       const { body: first } = await upload.start(photo.length);
       await upload.put(1, photo);
       const aborted = await upload.abort();

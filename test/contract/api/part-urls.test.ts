@@ -35,7 +35,7 @@ describe('URLs of parts (§4.4)', function () {
   });
   after(() => operator.stop());
 
-  it('are answered in the order of the request and valid for 15 minutes (§4.4, §8)', async () => {
+  it('are answered in the order of the request and valid for 15 minutes (§4.4, §4.4 POST /jobs/<job_id>/uploads/multipart/parts, §8, §8 upload url validity)', async () => {
     await upload.start(2 * PART_BYTES + 1);
     const { status, body } = await upload.urls([3, 1]);
     expect(status).to.equal(200);

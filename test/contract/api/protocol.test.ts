@@ -103,7 +103,7 @@ describe('The protocol of the API', function () {
     }
   });
 
-  it('takes a body of exactly 1 MiB and refuses one byte more by 413 (§8, D76, D98)', async () => {
+  it('takes a body of exactly 1 MiB and refuses one byte more by 413 (§7 validation_failed 413, §8, §8 json body, D42, D76, D98)', async () => {
     const frame = JSON.stringify({ tag: '' }).length;
     const { status } = await post(JSON.stringify({ tag: 'x'.repeat(MIB - frame) }));
     expect(status).to.equal(400);

@@ -18,7 +18,7 @@ describe('What anybody may read', function () {
     nobody = new TestClient(service.baseUrl, undefined, await openApiCheck(service.baseUrl));
   });
 
-  it('lists every conversion with its estimate, never below its weight', async () => {
+  it('lists every conversion with its estimate, never below its weight (§4.1 GET /operations, D25, D50)', async () => {
     const { body } = await nobody.send<Operations>('GET', '/v1/operations');
     expect(body.data).to.have.length(listPairs().length);
     for (const pair of body.data) expect(pair.credits_estimated).to.be.at.least(pair.weight);
@@ -34,14 +34,14 @@ describe('What anybody may read', function () {
     expect(new Set(Object.keys(body.options))).to.deep.equal(new Set(body.data.map(({ output_format }) => output_format)));
   });
 
-  it('accepts exactly the conversions it lists', async () => {
+  it('accepts exactly the conversions it lists (§4.1 GET /operations)', async () => {
     const tester = new TestClient(service.baseUrl, service.testKey);
     const { body } = await nobody.send<Operations>('GET', '/v1/operations');
     const statuses = await Promise.all(body.data.slice(0, 8).map(async ({ input_format, output_format }) => (await tester.send('POST', '/v1/jobs', { json: { tasks: tasksOf(input_format, output_format) } })).status));
     expect(new Set(statuses)).to.deep.equal(new Set([201]));
   });
 
-  it('serves an OpenAPI 3.1 document of every endpoint, relative to the base address', async () => {
+  it('serves an OpenAPI 3.1 document of every endpoint, relative to the base address (§4.1 GET /openapi.json, §9.1, §9.6)', async () => {
     const { body } = await nobody.send<Document>('GET', '/v1/openapi.json');
     expect(body.openapi).to.equal('3.1.0');
     expect(body.servers).to.deep.equal([{ url: `${service.baseUrl}/v1` }]);

@@ -51,7 +51,7 @@ function tasksByUrl(task: object, convert: object = {}): object {
 }
 
 describe('Validation of a create request', () => {
-  it('accepts the three tasks in any order, and finds their roles', () => {
+  it('accepts the three tasks in any order, and finds their roles (D13, D23)', () => {
     const reversed = Object.fromEntries(Object.entries(good).toReversed());
     for (const tasks of [good, reversed]) {
       expect(accept(tasks).request.typed.task_names).to.deep.equal({ import: 'import-1', convert: 'convert-1', export: 'export-1' });
@@ -67,13 +67,13 @@ describe('Validation of a create request', () => {
     expect(accept(tasks).request.typed.task_names).to.deep.equal({ import: '__proto__', convert: 'constructor', export: '2' });
   });
 
-  it('ignores fields it does not know and spells formats its own way', () => {
+  it('ignores fields it does not know and spells formats its own way (D22)', () => {
     const { request, pair } = accept({ ...withConvert({ input_format: 'JPEG', output_format: 'TIF', extra: 1 }), 'import-1': { operation: 'import/upload', filename: 'x' } });
     expect([request.inputFormat, request.outputFormat]).to.deep.equal(['jpg', 'tiff']);
     expect(pair.estimate).to.equal(1);
   });
 
-  it('keeps known options, and names those without effect', () => {
+  it('keeps known options, and names those without effect (D22)', () => {
     const { request } = accept(withConvert({ options: { quality: 80, blink: true } }));
     expect(request.typed.options).to.deep.equal({ quality: 80 });
     expect(request.typed.ignored_options).to.deep.equal(['blink']);
@@ -83,36 +83,36 @@ describe('Validation of a create request', () => {
     for (const tasks of [undefined, null, [], 'x', 3]) expect(pathsOf(refuse(tasks))).to.deep.equal(['tasks']);
   });
 
-  it('refuses any other number of tasks and any other mix of roles', () => {
+  it('refuses any other number of tasks and any other mix of roles (§2.3, D23)', () => {
     expect(pathsOf(refuse({}))).to.include('tasks');
     expect(pathsOf(refuse({ ...good, more: { operation: 'import/upload' } }))).to.include('tasks');
     expect(pathsOf(refuse({ ...good, 'export-1': good['convert-1'] }))).to.deep.equal(['tasks', 'tasks']);
   });
 
-  it('names every problem at once, by its dotted path', () => {
+  it('names every problem at once, by its dotted path (D75)', () => {
     const error = refuse({ 'import-1': { operation: 'import/upload' }, 'convert-1': { operation: 'convert', input: 3, output_format: '' }, 'export-1': { operation: 'nothing' } }, 7);
     expect(pathsOf(error)).to.include.members(['tasks.convert-1.input', 'tasks.convert-1.output_format', 'tasks.export-1.operation', 'tag']);
   });
 
-  it('refuses inputs that do not name the task before', () => {
+  it('refuses inputs that do not name the task before (§2.3, D23, D75)', () => {
     expect(pathsOf(refuse(withConvert({ input: 'export-1' })))).to.deep.equal(['tasks.convert-1.input']);
     expect(pathsOf(refuse({ ...good, 'export-1': { operation: 'export/url', input: 'import-1' } }))).to.deep.equal(['tasks.export-1.input']);
     expect(pathsOf(refuse(withConvert({ input: ['import-1'] })))).to.deep.equal(['tasks.convert-1.input']);
   });
 
-  it('requires input_format with an upload, and says so in details.field too', () => {
+  it('requires input_format with an upload, and says so in details.field too (§2.3.1, D20)', () => {
     const error = refuse(withConvert({ input_format: undefined }));
     expect(error.details['field']).to.equal('input_format');
     expect(pathsOf(error)).to.deep.equal(['tasks.convert-1.input_format']);
   });
 
-  it('refuses bad options of the target format by their own path', () => {
+  it('refuses bad options of the target format by their own path (D22)', () => {
     expect(pathsOf(refuse(withConvert({ options: { quality: 0, width: 'wide' } })))).to.deep.equal(['tasks.convert-1.options.quality', 'tasks.convert-1.options.width']);
     for (const options of [[], 'x', 3, null]) expect(pathsOf(refuse(withConvert({ options })))).to.deep.equal(['tasks.convert-1.options']);
     expect(pathsOf(refuse(withConvert({ options: { blink: 'x'.repeat(70_000) } })))).to.deep.equal(['tasks.convert-1.options']);
   });
 
-  it('counts a tag in code points', () => {
+  it('counts a tag in code points (§8 tag, D6)', () => {
     expect(accept(good, '🙂'.repeat(255)).tag).to.have.length(510);
     expect(pathsOf(refuse(good, '🙂'.repeat(256)))).to.deep.equal(['tag']);
     expect(accept(good, '').tag).to.equal('');
@@ -125,7 +125,7 @@ describe('Validation of a create request', () => {
     expect(pathsOf(refuse({ ['n'.repeat(256)]: source, ...rest }))).to.include('tasks');
   });
 
-  it('refuses a pair that is not supported, after everything else was right', () => {
+  it('refuses a pair that is not supported, after everything else was right (§2.3.3, D1, D22)', () => {
     const error = refuse(withConvert({ input_format: 'PNG', output_format: 'Docx' }));
     expect([error.status, error.code]).to.deep.equal([400, 'unsupported_conversion']);
     expect(error.details).to.deep.equal({ input_format: 'png', output_format: 'docx' });
@@ -169,13 +169,13 @@ describe('Validation of a create request', () => {
 });
 
 describe('The format in a URL', () => {
-  it('is the extension of the decoded last segment, without query and fragment', () => {
+  it('is the extension of the decoded last segment, without query and fragment (D21)', () => {
     expect(formatOfUrl('https://example.com/a/b.JPEG?x=.png#y.gif')).to.equal('jpeg');
     expect(formatOfUrl('https://example.com/a%2Epng')).to.equal('png');
     expect(formatOfUrl('https://example.com/x.php')).to.equal('php');
   });
 
-  it('is missing in a dot-file, after a dot at the end, and where nothing can be read', () => {
+  it('is missing in a dot-file, after a dot at the end, and where nothing can be read (D21)', () => {
     for (const url of ['https://example.com/', 'https://example.com/.png', 'https://example.com/a.', 'https://example.com/a.b/c', 'https://example.com/%ff.png', 'nonsense']) {
       expect(formatOfUrl(url), url).to.equal(undefined);
     }

@@ -25,7 +25,7 @@ describe('Deadlines as clients see them', function () {
   });
   after(() => service.stop());
 
-  it('end the upload URL by 403 while the job still waits', async () => {
+  it('end the upload URL by 403 while the job still waits (§4.5, §8 upload url validity, D40, D46)', async () => {
     const job = await client.createJob(tasksOf('jpg', 'png'));
     const url = uploadUrlOf(job);
     await waitFor('the end of the upload URL', OVER_LIMIT_MS, () => Date.now() > Date.parse(job.created_at) + UPLOAD_URL_TTL_SECONDS * 1000 || undefined);
@@ -34,7 +34,7 @@ describe('Deadlines as clients see them', function () {
     expect((await client.readJob(job.id)).status).to.equal('waiting');
   });
 
-  it('expire a job whose file never came, with nothing charged', async () => {
+  it('expire a job whose file never came, with nothing charged (§3.5, §3.13, D8)', async () => {
     const job = await client.createJob(tasksOf('jpg', 'png'));
     const expired = await client.waitForStatus(job.id, 'expired');
     expect(expired).to.include({ status: 'expired', credits_used: 0 });
@@ -45,7 +45,7 @@ describe('Deadlines as clients see them', function () {
     expect((await client.send<List>('GET', '/v1/jobs?status=expired')).body.data.map(({ id }) => id)).to.include(job.id);
   });
 
-  it('end a result for reads, lists and downloads in the same moment', async () => {
+  it('end a result for reads, lists and downloads in the same moment (§3.12, D8, D14, D19)', async () => {
     const job = await client.convert(await readFile(fixturePath('IMG_1054.JPG')), tasksOf('jpg', 'webp', { width: 16 }));
     const url = resultUrlOf(job);
     expect((await client.send('GET', url)).status).to.equal(200);

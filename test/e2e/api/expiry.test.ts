@@ -57,7 +57,7 @@ describe('Expiry while nobody sweeps (§3, D39, D40)', function () {
     return (await operator.accounts.store.load({ kind: 'job', id: jobId })).map(({ event }) => event.type);
   }
 
-  it('a job that never got its file is expired for every read at its time, and gives its credits back by its event (D30)', async () => {
+  it('a job that never got its file is expired for every read at its time, and gives its credits back by its event (§3.5, §3.13, D30)', async () => {
     service.kill('importer', 'SIGSTOP');
     const before = await balance();
     const job = await client.createJob(tasksOf('jpg', 'png'));
@@ -79,7 +79,7 @@ describe('Expiry while nobody sweeps (§3, D39, D40)', function () {
     expect(await eventsOf(job.id)).to.deep.equal(['job.created', 'job.expired']);
   });
 
-  it('a result is gone for reads, lists and downloads at its time, and from the store when the sweep comes (D8)', async () => {
+  it('a result is gone for reads, lists and downloads at its time, and from the store when the sweep comes (§3.12, D8)', async () => {
     const job = await client.convert(await readFile(fixturePath('debian_logo.jpg')), tasksOf('jpg', 'webp'));
     const url = resultUrlOf(job);
     service.kill('importer', 'SIGSTOP');
@@ -101,7 +101,7 @@ describe('Expiry while nobody sweeps (§3, D39, D40)', function () {
     expect(await client.readJob(job.id)).to.include({ status: 'expired', credits_used: 1 });
   });
 
-  it('an expired job can be deleted before the sweep, which then has nothing left to do', async () => {
+  it('an expired job can be deleted before the sweep, which then has nothing left to do (§3.6)', async () => {
     service.kill('importer', 'SIGSTOP');
     const before = await balance();
     const job = await client.createJob(tasksOf('jpg', 'png'));

@@ -33,7 +33,7 @@ describe('A file in parts on its way through the API (§4.4)', function () {
     return { job, upload: new MultipartUpload(client, job) };
   }
 
-  it('a large photograph is sent in parts of any order, side by side, and converted (§3)', async () => {
+  it('a large photograph is sent in parts of any order, side by side, and converted (§3, §3.8)', async () => {
     await open({});
     const photo = await makeLargePhoto();
     const job = await client.createJob(tasksOf('tiff', 'jpg', { width: 350 }));
@@ -49,7 +49,7 @@ describe('A file in parts on its way through the API (§4.4)', function () {
     await requireCleanAudit(service);
   });
 
-  it('a file over a limit that was lowered meanwhile ends the job with 413, and nothing is charged (§3, §4.4, D43)', async () => {
+  it('a file over a limit that was lowered meanwhile ends the job with 413, and nothing is charged (§3, §3.9, §4.4, §7 file_too_large 413, D43)', async () => {
     await open({});
     const { job, upload } = await createUpload();
     const file = await makeDot();
@@ -68,7 +68,7 @@ describe('A file in parts on its way through the API (§4.4)', function () {
     await requireCleanAudit(service);
   });
 
-  it('keeps to its times: part URLs die, a start outlives the single upload URL, the window ends all (§4.5, §8, D40)', async () => {
+  it('keeps to its times: part URLs die, a start outlives the single upload URL, the window ends all (§4.5, §8, §8 upload url validity, D40)', async () => {
     await open({ PART_URL_TTL_SECONDS: '2', UPLOAD_URL_TTL_SECONDS: '1', UPLOAD_WINDOW_SECONDS: '9' });
     const { job, upload } = await createUpload();
     await waitFor('the end of the single upload URL', OVER_LIMIT_MS, () => Date.now() > Date.parse(job.created_at) + 1_000 || undefined);

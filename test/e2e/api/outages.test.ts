@@ -39,7 +39,7 @@ describe('The API while something is away', function () {
     return () => process.kill(pid, 'SIGCONT');
   }
 
-  it('answers 503 with Retry-After and creates nothing while no ledger answers', async () => {
+  it('answers 503 with Retry-After and creates nothing while no ledger answers (§7 internal 503, D77)', async () => {
     const before = await total();
     const resume = await freeze('ledger');
     try {
@@ -57,7 +57,7 @@ describe('The API while something is away', function () {
     expect(await total()).to.equal(before);
   });
 
-  it('refuses a retry while the first request waits, and frees its Idempotency-Key when that has failed (§8 Idempotency 3, 4)', async () => {
+  it('refuses a retry while the first request waits, and frees its Idempotency-Key when that has failed (§8 idempotency 3, §8 idempotency 4)', async () => {
     const resume = await freeze('ledger');
     try {
       // Whichever of the two comes first waits for the ledger in vain.
@@ -84,7 +84,7 @@ describe('The API while something is away', function () {
     }
   });
 
-  it('answers 503, never 401 or 404, while the log does not answer', async () => {
+  it('answers 503, never 401 or 404, while the log does not answer (§7 internal 503, D4, D77)', async () => {
     const job = await client.createJob(tasksOf('jpg', 'png'));
     const resume = await freeze('nats-server');
     try {
@@ -118,7 +118,7 @@ describe('The API while something is away', function () {
     expect((await woken).body.status).to.equal('cancelled');
   });
 
-  it('answers those who wait with the job as it is when it is told to stop', async () => {
+  it('answers those who wait with the job as it is when it is told to stop (D33)', async () => {
     const job = await client.createJob(tasksOf('jpg', 'png'));
     const waiting = client.send<JobView>('GET', `/v1/jobs/${job.id}?wait=25`);
     // A second wait that ends shows that the first is on its way.

@@ -28,7 +28,7 @@ describe('A photograph on its way through the API', function () {
     return answer.body.credits.balance;
   }
 
-  it('is created, uploaded, converted, downloaded and charged to the unit', async () => {
+  it('is created, uploaded, converted, downloaded and charged to the unit (§2.7, §3.11, §4.5, D16)', async () => {
     const before = await balance();
     const created = await client.createJob(tasksOf('jpg', 'webp', { width: 640 }), { tag: 'holiday' });
     expect(created.status).to.equal('waiting');
@@ -55,7 +55,7 @@ describe('A photograph on its way through the API', function () {
       whole = await client.send('GET', url);
     });
 
-    it('carries what keeps a browser from running it', () => {
+    it('carries what keeps a browser from running it (D92)', () => {
       expect(whole.headers.get('x-content-type-options')).to.equal('nosniff');
       expect(whole.headers.get('content-security-policy')).to.match(/^sandbox/);
       expect(whole.headers.get('content-disposition')).to.match(/^inline; filename="[0-9a-f-]{36}\.png"$/);
@@ -96,7 +96,7 @@ describe('A photograph on its way through the API', function () {
       }
     });
 
-    it('is 404 as soon as the job is deleted', async () => {
+    it('is 404 as soon as the job is deleted (§3.6, D36)', async () => {
       const job = await client.convert(photo, tasksOf('jpg', 'webp', { width: 32 }));
       const link = resultUrlOf(job);
       expect((await client.send('GET', link)).status).to.equal(200);
@@ -105,7 +105,7 @@ describe('A photograph on its way through the API', function () {
     });
   });
 
-  it('that is no photograph ends as an error that helps, and costs nothing', async () => {
+  it('that is no photograph ends as an error that helps, and costs nothing (§3.11, D12, D38)', async () => {
     const before = await balance();
     const job = await client.convert(Buffer.from('this is text'), tasksOf('jpg', 'png'));
     expect(job).to.include({ status: 'error', credits_used: 0 });
@@ -115,7 +115,7 @@ describe('A photograph on its way through the API', function () {
     expect(await balance()).to.equal(before);
   });
 
-  it('sent with a test key goes the same way and is never charged', async () => {
+  it('sent with a test key goes the same way and is never charged (§5.3, D10)', async () => {
     const organization = await operator.newOrganization(0);
     const key = await organization.newKey('test');
     const tester = new TestClient(service.baseUrl, key.secret, await openApiCheck(service.baseUrl));

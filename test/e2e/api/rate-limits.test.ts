@@ -57,7 +57,7 @@ describe('Rate limits of two api processes', function () {
     return inParallel(count, AT_ONCE, (index) => both[index % 2 === 0 ? 0 : 1].send<ErrorBody>(method, path, json === undefined ? {} : { json }));
   }
 
-  it('let a free-tier key ask 30 times to create a job, and count what is refused too (§8 rate limits 1, §8 rate limits 3, D78)', async () => {
+  it('let a free-tier key ask 30 times to create a job, and count what is refused too (§7 rate_limited 429, §8 rate limits 1, §8 rate limits 3, D78)', async () => {
     const secret = await newKey('free');
     expectExact(await burst(secret, 40, 'POST', '/v1/jobs', {}), 30, 400);
     const [one] = clients(secret);
@@ -132,7 +132,7 @@ describe('Rate limits of two api processes', function () {
     });
     beforeEach(() => untilMinuteHas(BURST_MS));
 
-    it('after exactly 30 failures, from both processes and with a valid key too (§8 rate limits 5, D61)', async () => {
+    it('after exactly 30 failures, from both processes and with a valid key too (§7 rate_limited 429, §8 rate limits 5, D61)', async () => {
       const nobody = clients();
       // The second process knows the address before it fails.
       expect((await clients(secret)[1].send('GET', '/v1/me', from('203.0.113.1'))).status).to.equal(200);

@@ -70,7 +70,7 @@ describe('Test mode (§5.3, D65)', function () {
     expect((await tester.send<List>('GET', '/v1/jobs')).body.data.map(({ id }) => id)).to.deep.equal([job.id]);
   });
 
-  it('ends as its tag says, where the real failure would, and shows the tag (§7 Errors on a job)', async () => {
+  it('ends as its tag says, where the real failure would, and shows the tag (§7)', async () => {
     const expected: Record<string, readonly [code: string, details: object, tasks: readonly string[]]> = {
       'test:fail=internal/system_error': ['internal', { reason: 'system_error', retryable: false }, ['finished', 'error', 'error']],
       'test:fail=internal/timeout': ['internal', { reason: 'timeout', cause: 'timeout', retryable: false }, ['finished', 'error', 'error']],
@@ -89,7 +89,7 @@ describe('Test mode (§5.3, D65)', function () {
     }
   });
 
-  it('refuses to create a job as the real refusal would, and creates nothing (§7)', async () => {
+  it('refuses to create a job as the real refusal would, and creates nothing (§7, §7 internal 500)', async () => {
     const expected: Record<string, readonly [status: number, code: string, details: object, retryAfter: string | null]> = {
       'test:fail=insufficient_credits': [402, 'insufficient_credits', { credits_required: 1, credits_available: 0, pricing_url: `${service.baseUrl}/v1/operations` }, null],
       'test:fail=unsupported_conversion': [400, 'unsupported_conversion', { input_format: 'jpg', output_format: 'webp' }, null],
@@ -115,7 +115,7 @@ describe('Test mode (§5.3, D65)', function () {
     expect((await post('test:delay=0')).status).to.equal(201);
   });
 
-  it('refuses the parts of an upload as too large where its tag says so (§4.4)', async () => {
+  it('refuses the parts of an upload as too large where its tag says so (§3.9, §4.4)', async () => {
     const job = (await post<JobView>('test:fail=file_too_large')).body;
     const upload = await tester.send('POST', `/v1/jobs/${job.id}/uploads/multipart`, { json: { size_bytes: ANYTHING.length } });
     expect(upload.status).to.equal(201);
@@ -145,7 +145,7 @@ describe('Test mode (§5.3, D65)', function () {
     }
   });
 
-  it('fails to import for every reason there is (§8 URL import rules 5)', async () => {
+  it('fails to import for every reason there is (§8 url import 5)', async () => {
     for (const reason of ['blocked_address', 'not_https', 'invalid_url', 'timeout', 'too_many_redirects', 'http_status', 'network']) {
       const created = await postUrl<JobView>('https://files.invalid/a.jpg', `test:fail=url_import_failed/${reason}`);
       expect(created.status, reason).to.equal(201);

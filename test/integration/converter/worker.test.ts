@@ -115,7 +115,7 @@ describe('converting a job', () => {
     return keys;
   }
 
-  it('claims it, stores the result of the attempt, and says what the charge is made of', async () => {
+  it('claims it, stores the result of the attempt, and says what the charge is made of (D27)', async () => {
     const { job, message } = await queuedJob();
     expect(await convertJob(context, message, NEVER)).to.equal(DONE);
     const last = (await store.load(job)).at(-1)?.event;
@@ -144,7 +144,7 @@ describe('converting a job', () => {
     expect(await typesOf(job)).to.deep.equal(['job.conversion_started', 'job.finished']);
   });
 
-  it('of two processes lets only the later attempt end the job, and keeps no result of the other', async () => {
+  it('of two processes lets only the later attempt end the job, and keeps no result of the other (D37)', async () => {
     const { job, message } = await queuedJob();
     const { open, started } = closeGate();
     const paused = convertJob(context, message, NEVER);

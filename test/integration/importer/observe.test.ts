@@ -40,7 +40,7 @@ describe('looking for the file of a job', function () {
       expect(await isImporterReady(bench.nc)).to.equal(true);
     });
 
-    it('binds the file once though many ask at once, and to what it is', async () => {
+    it('binds the file once though many ask at once, and to what it is (D32)', async () => {
       const jobId = await bench.createJob();
       const bytes = png(300_000);
       await bench.upload(jobId, bytes);
@@ -113,7 +113,7 @@ describe('looking for the file of a job', function () {
       expect(await observe(newId(Date.now()))).to.equal('not_waiting');
     });
 
-    it('finds a file without anybody asking', async () => {
+    it('finds a file without anybody asking (§3.7, D32)', async () => {
       const jobId = await bench.createJob();
       await bench.upload(jobId);
       await bench.waitForStatus(jobId, 'queued');

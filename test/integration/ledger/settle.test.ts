@@ -33,7 +33,7 @@ describe('settling jobs that end', function () {
     });
   }
 
-  it('charges what the finished job says and returns the rest of the hold', async () => {
+  it('charges what the finished job says and returns the rest of the hold (§2.7, D27, D30)', async () => {
     const organizationId = await world.organizationWith(10);
     const jobId = await world.processingJob(organizationId, 4);
     await world.append(organizationId, jobId, finishedAfterMinutes(3));
@@ -44,7 +44,7 @@ describe('settling jobs that end', function () {
     expect(charge?.envelope).to.include({ causationid: finish?.envelope.id, correlationid: finish?.envelope.correlationid, actor: 'service:ledger' });
   });
 
-  it('releases the hold of a job that ends in any other way', async () => {
+  it('releases the hold of a job that ends in any other way (§2.7, D30)', async () => {
     for (const [end, reason] of [[failed(), 'failed'], [cancelled, 'cancelled'], [expired('never_uploaded'), 'expired'], [deleted(true), 'deleted']] as const) {
       const organizationId = await world.organizationWith(5);
       const jobId = newId(Date.now());
@@ -72,7 +72,7 @@ describe('settling jobs that end', function () {
     expect(await world.credits(organizationId)).to.have.length(1);
   });
 
-  it('happens once for each job when every event is delivered twice, by two ledgers', async () => {
+  it('happens once for each job when every event is delivered twice, by two ledgers (D30)', async () => {
     const organizationId = await world.organizationWith(100);
     const jobs = await Promise.all(Array.from({ length: 8 }, () => world.processingJob(organizationId, 4)));
     await Promise.all(jobs.map((jobId, index) => world.append(organizationId, jobId, index % 2 === 0 ? finishedAfterMinutes(3) : failed({ attempt: 1 }))));

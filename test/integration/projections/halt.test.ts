@@ -49,7 +49,7 @@ describe('a read model that cannot go on', () => {
     await models.reach('credits', grants.at(-1)?.position ?? 0);
   });
 
-  it('halts when an older log was put back, and goes on by itself when the right one is back', async () => {
+  it('halts when an older log was put back, and goes on by itself when the right one is back (D96)', async () => {
     await appendAll(models.store, newJob(), [created()]);
     await models.reach('jobs', 1);
     const [store, older, newer] = ['store', 'older', 'newer'].map((name) => join(models.nats.folder, name)) as [string, string, string];
