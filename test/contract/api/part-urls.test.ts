@@ -56,9 +56,13 @@ describe('URLs of parts (§4.4)', function () {
     }
   });
 
-  it('are up to 100 in one request (§8)', async () => {
+  it('are up to 100 in one request (§8 part urls per request, D44)', async () => {
     await upload.start(GIB);
     expect((await upload.urls(Array.from({ length: 41 }, (_, index) => 41 - index))).body.parts).to.have.length(41);
+    // No file has more than 41 parts yet: of 100 numbers those are named that it has not, of 101 none is looked at.
+    const [most, more] = [100, 101].map((length) => Array.from({ length }, (_, index) => index + 1));
+    expect(paths(await upload.urls(most))).to.deep.equal(Array.from({ length: 59 }, (_, index) => `part_numbers.${index + 41}`));
+    expect(paths(await upload.urls(more))).to.deep.equal(['part_numbers']);
   });
 
   it('take a part of exactly its size, and answer its ETag to pages of any origin (§4.4, D63)', async () => {

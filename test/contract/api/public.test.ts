@@ -6,7 +6,7 @@ import { openApiCheck } from '../../support/openapi-check.ts';
 import { sharedService, type TestService } from '../../support/service.ts';
 
 type Operations = { readonly data: readonly { readonly input_format: string; readonly output_format: string; readonly credits_estimated: number; readonly weight: number }[]; readonly options: Readonly<Record<string, object>> };
-type Document = { readonly openapi: string; readonly servers: readonly { readonly url: string }[]; readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string; readonly responses: object }>>>>; readonly components: { readonly schemas: Readonly<Record<string, object>> } };
+type Document = { readonly openapi: string; readonly servers: readonly { readonly url: string }[]; readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string; readonly responses: Readonly<Record<string, object>> }>>>>; readonly components: { readonly schemas: Readonly<Record<string, object>> } };
 
 describe('What anybody may read', function () {
   this.timeout(120_000);
@@ -47,10 +47,30 @@ describe('What anybody may read', function () {
     expect(body.servers).to.deep.equal([{ url: `${service.baseUrl}/v1` }]);
     const operations = Object.entries(body.paths).flatMap(([path, methods]) => Object.keys(methods).filter((name) => name !== 'servers').map((method) => `${method} ${path}`));
     expect(operations).to.have.members([
-      'post /jobs', 'get /jobs', 'get /jobs/{job_id}', 'delete /jobs/{job_id}', 'post /jobs/{job_id}/cancel', 'get /me', 'get /operations', 'get /openapi.json', 'get /reference', 'get /reference/{file}',
-      'put /files/source/{job_id}', 'get /files/result/{job_id}/{attempt}', 'get /healthz', 'get /readyz',
+      'post /jobs', 'get /jobs', 'get /jobs/{job_id}', 'delete /jobs/{job_id}', 'post /jobs/{job_id}/cancel',
+      'post /jobs/{job_id}/uploads/multipart', 'post /jobs/{job_id}/uploads/multipart/parts', 'post /jobs/{job_id}/uploads/multipart/complete', 'post /jobs/{job_id}/uploads/multipart/abort', 'get /me', 'get /operations', 'get /openapi.json', 'get /reference', 'get /reference/{file}',
+      'put /files/source/{job_id}', 'put /files/source/{job_id}/parts/{part_number}', 'get /files/result/{job_id}/{attempt}', 'get /healthz', 'get /readyz',
     ]);
     expect(Object.keys(body.components.schemas)).to.include.members(['Job', 'Task', 'Error', 'JobStatus', 'CreateJobRequest', 'TaskDefinition']);
+  });
+
+  it('declares 413 for creating a job, whose files are too large only later (D47)', async () => {
+    const { body } = await nobody.send<Document>('GET', '/v1/openapi.json');
+    const declared = JSON.stringify(body.paths['/jobs']?.['post']?.responses['413']);
+    expect(declared).to.include('FileTooLargeError').and.include('ValidationFailedError');
+    expect(JSON.stringify(body.components.schemas['FileTooLargeError'])).to.include('"file_too_large"').and.include('"max_bytes"');
+  });
+
+  it('lets clients tolerate fields that they do not know, in every answer that it describes (§9.2)', async () => {
+    const { body } = await nobody.send<Document>('GET', '/v1/openapi.json');
+    const answers = Object.values(body.paths).flatMap((methods) => Object.values(methods).map(({ responses }) => responses));
+    expect(JSON.stringify([answers, body.components.schemas])).to.include('"properties"').and.not.include('"additionalProperties":false');
+  });
+
+  it('lies below its version and nowhere else (§9.1)', async () => {
+    const tester = new TestClient(service.baseUrl, service.testKey);
+    expect((await tester.send('GET', '/v1/jobs')).status).to.equal(200);
+    for (const path of ['/jobs', '/v2/jobs', '/V1/jobs', '/v1/v1/jobs']) expect((await tester.send('GET', path)).status, path).to.equal(404);
   });
 
   it('says that it lives, and that everything it needs is there', async () => {
