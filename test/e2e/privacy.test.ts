@@ -7,6 +7,7 @@ import { resultUrlOf, TestClient, uploadUrlOf } from '../support/client.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { openOperator, type TestOperator } from '../support/organization.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { hasFiles, openStoreOf } from '../support/stored-files.ts';
 import { filesIn, findIn, keptBy } from '../support/sweep.ts';
 
 /** Found nowhere by chance; its inner part stays the same in base64 whatever stands before it. */
@@ -90,7 +91,8 @@ describe('What a client typed', function () {
     await waitFor('the end of the key', ERASED_LIMIT_MS, async () => ((await keyOf(deleted.id)) === undefined ? true : undefined));
     expect(await findBytes([wrapped])).to.deep.equal([]);
     expect((await client.send('GET', resultUrlOf(deleted))).status).to.equal(404);
-    await waitFor('the end of the files', ERASED_LIMIT_MS, async () => ((await filesIn(join(service.dataDir, 'objects'))).some((path) => path.includes(deleted.id)) ? undefined : true));
+    const store = await openStoreOf(service);
+    await waitFor('the end of the files', ERASED_LIMIT_MS, async () => ((await hasFiles(store, deleted.id)) ? undefined : true));
     expect(await client.readJob(kept.id)).to.include({ tag: MARKER });
   });
 

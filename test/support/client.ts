@@ -1,6 +1,6 @@
 import type { JobStatus } from '../../shared/domain/job-state.ts';
 import type { JobView } from '../../shared/domain/job-view.ts';
-import type { OpenApiCheck } from './openapi-check.ts';
+import { sharedCheck, type OpenApiCheck } from './openapi-check.ts';
 
 /** Longer than a test may take; a wait for a job that ends neither way has failed. */
 const JOB_LIMIT_MS = 25_000;
@@ -29,6 +29,7 @@ export class TestClient {
   readonly #secret: string | undefined;
   readonly #check: OpenApiCheck | undefined;
 
+  /** `check` notes what it has seen; without one the answers are held against the document all the same. */
   constructor(baseUrl: string, secret?: string, check?: OpenApiCheck) {
     this.#baseUrl = baseUrl;
     this.#secret = secret;
@@ -55,7 +56,10 @@ export class TestClient {
     const body: unknown = isJson ? JSON.parse(bytes.toString()) : bytes.length === 0 ? undefined : bytes;
     const { status, headers } = response;
     // A link may lead to an S3 store, which answers as it likes.
-    if (method !== 'OPTIONS' && url.startsWith(this.#baseUrl)) this.#check?.check({ method, path: new URL(url).pathname, status, headers, body });
+    if (method !== 'OPTIONS' && url.startsWith(this.#baseUrl)) {
+      const check = this.#check ?? (await sharedCheck(this.#baseUrl));
+      check?.check({ method, path: new URL(url).pathname, status, headers, body });
+    }
     return { status, headers, body: body as Body, bytes };
   }
 

@@ -22,6 +22,15 @@ export interface OpenApiCheck {
   check(answer: CheckedAnswer): void;
 }
 
+const shared = new Map<string, OpenApiCheck>();
+
+/** One check for all clients of a service; undefined while it cannot be asked for its document. */
+export async function sharedCheck(baseUrl: string): Promise<OpenApiCheck | undefined> {
+  const known = shared.get(baseUrl) ?? (await openApiCheck(baseUrl).catch(() => undefined));
+  if (known) shared.set(baseUrl, known);
+  return known;
+}
+
 /** Reads the document that the service itself serves. */
 export async function openApiCheck(baseUrl: string): Promise<OpenApiCheck> {
   const served: unknown = await (await fetch(`${baseUrl}/v1/openapi.json`)).json();

@@ -11,6 +11,7 @@ import { findService, type ServiceAddresses } from '../../shared/config/find-ser
 import { readRunFile } from '../../shared/config/run-file.ts';
 import { findProjectRoot } from '../../shared/tools/project-root.ts';
 import { descendantsOf, listProcesses } from './process-tree.ts';
+import { GIVEN_BUCKET } from './stored-files.ts';
 
 /** The whole service starts within ten seconds; a busy machine takes longer. */
 const START_LIMIT_MS = 90_000;
@@ -83,7 +84,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   // As root, Postgres runs as another user, who must get to its data.
   await chmod(dataDir, 0o711);
   const { PATH = '', HOME = '', NATS_SERVER_BIN = '' } = process.env;
-  const environment = { PATH, HOME, NATS_SERVER_BIN, DATA_DIR: dataDir, PORT: '0', ...NO_LIMITS, ...options.settings };
+  const environment = { PATH, HOME, NATS_SERVER_BIN, DATA_DIR: dataDir, PORT: '0', ...NO_LIMITS, ...GIVEN_BUCKET, ...options.settings };
   const child = spawn(process.execPath, [main], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
   const tails = [keepTail(child.stdout), keepTail(child.stderr)];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: string) => options.onOutput?.(text));

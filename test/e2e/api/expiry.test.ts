@@ -1,17 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { JobView } from '../../../shared/domain/job-view.ts';
-import { openDiskStore } from '../../../shared/objects/disk/disk-store.ts';
 import { resultKey } from '../../../shared/objects/keys.ts';
 import type { ObjectStore } from '../../../shared/objects/object-store.ts';
-import { openMasterKey } from '../../../shared/privacy/master-key.ts';
 import { waitFor } from '../../../services/standalone/processes.ts';
 import { resultUrlOf, tasksOf, TestClient, type ErrorBody } from '../../support/client.ts';
 import { fixturePath } from '../../support/fixtures.ts';
 import { openApiCheck } from '../../support/openapi-check.ts';
 import { openOperator, type TestOperator } from '../../support/organization.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { openStoreOf } from '../../support/stored-files.ts';
 
 type List = { readonly data: readonly JobView[]; readonly total: number };
 
@@ -35,7 +33,7 @@ describe('Expiry while nobody sweeps (§3, D39, D40)', function () {
     operator = await openOperator(service);
     const organization = await operator.newOrganization(10);
     client = new TestClient(service.baseUrl, (await organization.newKey('live')).secret, await openApiCheck(service.baseUrl));
-    objects = await openDiskStore({ folder: join(service.dataDir, 'objects'), publicUrl: service.baseUrl, masterKey: openMasterKey(service.addresses.masterKey) });
+    objects = await openStoreOf(service);
   });
   afterEach(() => service.kill('importer', 'SIGCONT'));
   after(async () => {

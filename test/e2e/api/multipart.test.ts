@@ -1,5 +1,3 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { waitFor } from '../../../services/standalone/processes.ts';
 import type { JobView } from '../../../shared/domain/job-view.ts';
@@ -9,6 +7,7 @@ import { makeLargePhoto, MultipartUpload, outcome } from '../../support/multipar
 import { openApiCheck } from '../../support/openapi-check.ts';
 import { makeDot, readPicture } from '../../support/pictures.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { hasFiles, openStoreOf, openUploadsOf } from '../../support/stored-files.ts';
 
 const PART_BYTES = 26_214_400;
 /** Lower than the file of the test, so that it is over the limit after the restart. */
@@ -26,7 +25,6 @@ describe('A file in parts on its way through the API (§4.4)', function () {
   };
   afterEach(() => service.stop());
 
-  const openUploads = (): Promise<readonly string[]> => readdir(join(service.dataDir, 'objects/multipart'));
 
   async function createUpload(): Promise<{ job: JobView; upload: MultipartUpload }> {
     const job = await client.createJob(tasksOf('jpg', 'png'));
@@ -45,7 +43,7 @@ describe('A file in parts on its way through the API (§4.4)', function () {
     const finished = await client.waitForStatus(job.id, 'finished', 'error');
     expect(finished).to.include({ status: 'finished', credits_used: 1 });
     expect(readPicture((await client.send('GET', resultUrlOf(finished))).bytes)).to.deep.equal({ format: 'jpg', width: 350, height: 260 });
-    expect(await openUploads()).to.deep.equal([]);
+    expect(await openUploadsOf(service, job.id)).to.deep.equal([]);
     await requireCleanAudit(service);
   });
 
@@ -64,7 +62,7 @@ describe('A file in parts on its way through the API (§4.4)', function () {
     const failed = await client.readJob(job.id);
     expect(failed).to.include({ status: 'error', credits_used: 0 });
     expect(failed.error).to.deep.include({ code: 'file_too_large', details: { max_bytes: LOWERED_BYTES_MAX } });
-    await waitFor('the parts to go', OVER_LIMIT_MS, async () => (await openUploads()).length === 0 || undefined);
+    await waitFor('the parts to go', OVER_LIMIT_MS, async () => (await openUploadsOf(service, job.id)).length === 0 || undefined);
     await requireCleanAudit(service);
   });
 
@@ -90,12 +88,12 @@ describe('A file in parts on its way through the API (§4.4)', function () {
       return Date.parse(part?.expires_at ?? '') === deadlineMs || undefined;
     });
     const part = await upload.put(1, Buffer.from('abc'));
-    expect(await openUploads()).to.deep.equal([job.id]);
+    expect(await openUploadsOf(service, job.id)).to.have.length(1);
     expect((await client.waitForStatus(job.id, 'expired')).credits_used).to.equal(0);
     for (const answer of [await upload.start(3), await upload.urls([1]), await upload.complete([part])]) {
       expect(outcome(answer)).to.deep.equal([409, 'validation_failed', { reason: 'already_terminal', status: 'expired' }]);
     }
-    await waitFor('the parts to go', OVER_LIMIT_MS, async () => (await openUploads()).length === 0 || undefined);
+    await waitFor('the parts to go', OVER_LIMIT_MS, async () => (await openUploadsOf(service, job.id)).length === 0 || undefined);
   });
 
   it('leaves no parts behind when the job is cancelled or deleted (§4.3)', async () => {
@@ -105,8 +103,8 @@ describe('A file in parts on its way through the API (§4.4)', function () {
       await upload.start(3);
       await upload.put(1, Buffer.from('abc'));
       await client.send(method, `/v1/jobs/${job.id}${suffix}`);
-      await waitFor('the parts to go', OVER_LIMIT_MS, async () => (await openUploads()).length === 0 || undefined);
+      await waitFor('the parts to go', OVER_LIMIT_MS, async () => (await openUploadsOf(service, job.id)).length === 0 || undefined);
+      expect(await hasFiles(await openStoreOf(service), job.id)).to.equal(false);
     }
-    expect(await readdir(join(service.dataDir, 'objects/source'))).to.deep.equal([]);
   });
 });
