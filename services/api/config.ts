@@ -3,7 +3,7 @@ import type { Settings } from '../../shared/config/settings.ts';
 import { PART_BYTES, PARTS_MAX } from '../../shared/domain/multipart.ts';
 import { createAddressRule, type AddressRule } from '../../shared/egress/address-rule.ts';
 import { NATS_SETTINGS } from '../../shared/nats/open.ts';
-import { OBJECT_SETTINGS, publicUrlOf, s3OptionsOf } from '../../shared/objects/open-store.ts';
+import { filesUrlOf, OBJECT_SETTINGS, publicUrlOf, s3OptionsOf } from '../../shared/objects/open-store.ts';
 import { openMasterKey, type MasterKey } from '../../shared/privacy/master-key.ts';
 import type { BudgetLimits } from './limits/key-budgets.ts';
 
@@ -21,6 +21,8 @@ export type ApiSettings = Settings<(typeof NAMES)[number]> & Given<'NATS_URL' | 
 export type ApiConfig = {
   /** Address under which clients reach the service, without `/v1` and without a slash at its end. */
   readonly publicUrl: string;
+  /** The same for the links of files, which may have a host of their own (D92). */
+  readonly filesUrl: string;
   readonly pricingUrl: string;
   /** False when clients reach files at an S3 store, by links of its own. */
   readonly servesFiles: boolean;
@@ -48,6 +50,7 @@ export function readApiSettings(environment: Environment): { readonly settings: 
   const publicUrl = publicUrlOf(settings);
   const config: ApiConfig = {
     publicUrl,
+    filesUrl: filesUrlOf(settings),
     pricingUrl: settings.PRICING_URL ?? `${publicUrl}/v1/operations`,
     servesFiles: s3OptionsOf(settings) === undefined,
     uploadUrlTtlMs: settings.UPLOAD_URL_TTL_SECONDS * 1000,

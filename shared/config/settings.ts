@@ -36,6 +36,7 @@ function isCidr(text: string): boolean {
 export const SETTINGS = {
   PORT: atLeast(0, 65_535).default(8080).describe('Port on which the api listens. 0 takes any free port.'),
   PUBLIC_URL: url(['http:', 'https:']).refine((text) => !/\/v1\/?$/.test(text), 'must not end in /v1; the service appends it').optional().describe('Address under which clients reach the service, without `/v1`; upload and download links start with it. Default: `http://127.0.0.1:PORT`.'),
+  FILES_PUBLIC_URL: url(['http:', 'https:']).refine((text) => URL.parse(text)?.pathname === '/', 'must be a host without a path').optional().describe('Host of their own for upload and download links, so that files of clients never lie on the origin of the service; its proxy passes `/files/` on to the api. Without effect when `S3_BUCKET` is set. Default: that of `PUBLIC_URL`.'),
   DATA_DIR: z.string().min(1).default('.data').describe('Folder for everything that the standalone edition keeps, and for stored files.'),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('How much is logged.'),
   HEALTH_PORT: atLeast(1, 65_535).optional().describe('Port on which a service other than the api answers `GET /healthz`: 200 while it is connected to NATS. For containers, each of which has ports of its own; the standalone edition does not use it. Default: none.'),

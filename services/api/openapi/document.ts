@@ -15,6 +15,9 @@ export const API_TITLE = 'File Conversion Service';
 /** The OpenAPI 3.1 document, as JSON. */
 export type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;
 
+/** Where clients reach the service, and its files, which may have a host of their own (D92). */
+type Addresses = { readonly publicUrl: string; readonly filesUrl: string };
+
 const INTRODUCTION = [
   'Converts files. Create a job of three tasks (import, convert, export), upload the file to the URL in the answer, wait for the job, download the result.',
   'Every address but `/operations` and `/openapi.json` needs an API key; those two ignore one. A missing, malformed, revoked, expired or unknown key gets one and the same 401. A job is visible to the keys of its organization and mode, to all others it is `not_found`.',
@@ -25,22 +28,22 @@ const INTRODUCTION = [
   'Checks are made in this order: address of the caller, API key, budget of the key, address and method of the request, scope, size and syntax of the body, validation, whether the job exists, whether the conversion is supported, the cap of active jobs, credits, state of the job. An earlier answer for an `Idempotency-Key` comes before validation.',
 ].join('\n\n');
 
-/** Describes the routes in OpenAPI 3.1, from the schemas that check their requests (§9). `publicUrl` is without `/v1`. */
-export function describeApi(routes: readonly Route[], publicUrl: string): OpenApiDocument {
+/** Describes the routes in OpenAPI 3.1, from the schemas that check their requests (§9). Addresses are without `/v1`. */
+export function describeApi(routes: readonly Route[], addresses: Addresses): OpenApiDocument {
   const registry = new OpenAPIRegistry();
   const authorization = registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', description: 'API key in the header `Authorization`. It counts when both headers are sent.' });
   const header = registry.registerComponent('securitySchemes', 'apiKey', { type: 'apiKey', in: 'header', name: 'X-API-Key' });
   const security = [{ [authorization.name]: [] }, { [header.name]: [] }];
-  for (const route of routes) registry.registerPath(describeRoute(route, publicUrl, security));
+  for (const route of routes) registry.registerPath(describeRoute(route, addresses, security));
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { title: API_TITLE, version: VERSION, description: INTRODUCTION, license: { name: 'MIT', identifier: 'MIT' } },
-    servers: [{ url: publicUrl + BASE_PATH }],
+    servers: [{ url: addresses.publicUrl + BASE_PATH }],
   });
   return document;
 }
 
-function describeRoute(route: Route, publicUrl: string, security: NonNullable<RouteConfig['security']>): RouteConfig {
+function describeRoute(route: Route, { publicUrl, filesUrl }: Addresses, security: NonNullable<RouteConfig['security']>): RouteConfig {
   const { operation, access, path } = route;
   const isBelowBase = path.startsWith(`${BASE_PATH}/`);
   const needsKey = access !== 'public' && access !== 'link';
@@ -50,7 +53,7 @@ function describeRoute(route: Route, publicUrl: string, security: NonNullable<Ro
     method: toLower(route.method),
     path: isBelowBase ? path.slice(BASE_PATH.length) : path,
     // What lies at the root of the server says so; the document's own base has /v1 in it.
-    ...(isBelowBase ? {} : { servers: [{ url: publicUrl }] }),
+    ...(isBelowBase ? {} : { servers: [{ url: access === 'link' ? filesUrl : publicUrl }] }),
     operationId: operation.operationId,
     tags: [operation.tag],
     summary: operation.summary,
