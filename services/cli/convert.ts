@@ -1,6 +1,6 @@
-import { createWriteStream, openAsBlob, readFileSync } from 'node:fs';
-import { rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
+import { createWriteStream, readFileSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { DEMO_FILE } from '../../shared/config/find-service.ts';
@@ -8,6 +8,7 @@ import { loadSettings } from '../../shared/config/load.ts';
 import { UsageError, runCommands, type Command, type OptionValues } from './command.ts';
 import { ApiClient, ApiError, download, upload, type ClientJob } from './convert/api-client.ts';
 import { readOptions } from './convert/options.ts';
+import { chooseOutput, formatOf, openSource, partialPath, requireWritable } from './convert/paths.ts';
 
 /** Longest wait the API allows in one request (§8). */
 const WAIT_SECONDS = 25;
@@ -30,10 +31,12 @@ async function convertFile(file: string, format: string, values: OptionValues): 
   const target = findTarget();
   const client = new ApiClient(target.baseUrl, target.key);
   const source = await openSource(file);
+  const inputFormat = values['input-format'] ?? formatOf(file);
   const path = typeof values['output'] === 'string' ? values['output'] : await chooseOutput(file, format);
+  await requireWritable(path);
   const created = await client.createJob({
     import: { operation: 'import/upload' },
-    convert: { operation: 'convert', input: 'import', input_format: values['input-format'] ?? extname(file).slice(1), output_format: format, options },
+    convert: { operation: 'convert', input: 'import', input_format: inputFormat, output_format: format, options },
     export: { operation: 'export/url', input: 'convert' },
   });
   const ignored = created.tasks.flatMap((task) => task.ignored_options ?? []);
@@ -45,23 +48,6 @@ async function convertFile(file: string, format: string, values: OptionValues): 
   if (job.status !== 'finished' || url === undefined) throw new ApiError(job.error?.message ?? `the job ended as ${job.status}`);
   await save(url, path);
   return { job_id: job.id, file: path, credits_used: job.credits_used ?? 0 };
-}
-
-async function openSource(file: string): Promise<Blob> {
-  try {
-    // It throws on the spot when there is no such file.
-    return await openAsBlob(file);
-  } catch (cause) {
-    throw new UsageError(`cannot read ${file}`, { cause });
-  }
-}
-
-/** Beside the source under the same name. The source itself is never written over unasked, nor is a credit spent on it. */
-async function chooseOutput(file: string, format: string): Promise<string> {
-  const path = join(dirname(file), `${basename(file, extname(file))}.${format}`);
-  const [source, target] = await Promise.all([stat(file), stat(path).catch(() => undefined)]);
-  if (target?.dev === source.dev && target.ino === source.ino) throw new UsageError(`the result would replace ${file}; name another file with -o`);
-  return path;
 }
 
 /** Every request is bounded; the service itself ends every job, so this loop comes to its end. */
@@ -77,7 +63,7 @@ async function untilEnded(client: ApiClient, created: ClientJob): Promise<Client
 
 /** The file appears under its name only when it is whole. */
 async function save(url: string, path: string): Promise<void> {
-  const partial = `${path}.part`;
+  const partial = partialPath(path);
   try {
     await pipeline(await download(url), createWriteStream(partial, { flush: true }));
     await rename(partial, path);

@@ -36,6 +36,17 @@ export function findService(environment: Environment): ServiceAddresses {
   return { natsUrl, databaseUrl, masterKey };
 }
 
+/**
+ * Finds the NATS of the running service, for what needs nothing else: `NATS_URL`, else what the standalone edition wrote
+ * into `DATA_DIR`. Throws `ConfigurationError` that says what to set when there is none.
+ */
+export function findNats(environment: Environment): string {
+  const { NATS_URL, DATA_DIR } = loadSettings(environment, ['NATS_URL', 'DATA_DIR']);
+  const url = NATS_URL ?? readRunFile(DATA_DIR)?.nats_url;
+  if (url === undefined) throw new ConfigurationError([`No running service was found in ${DATA_DIR}. Start it with "npm start", point DATA_DIR to its data folder, or set NATS_URL.`]);
+  return url;
+}
+
 function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

@@ -167,6 +167,26 @@ describe('The commands', function () {
     expect(readPicture(await readFile(file))).to.include({ format: 'jpg', width: 16 });
   });
 
+  it('convert finds what cannot go well before it asks anything of the service', async () => {
+    const bare = join(folder, 'scan');
+    await copyFile(fixturePath('debian_logo.jpg'), bare);
+    const source = fixturePath('debian.png');
+    // Nobody answers there, so whoever asked would be told that.
+    const nobody = { BASE_URL: 'http://127.0.0.1:1/v1', API_KEY: 'none' };
+    const calls = [
+      [[source, 'jpg', '-o', '/nonexistent/x.jpg'], 'cannot write /nonexistent/x.jpg; name another file with -o'],
+      [[source, 'jpg', '-o', folder], `${folder} is a folder; name a file in it with -o`],
+      [[folder, 'jpg'], `${folder} is a folder; name a file in it`],
+      [[bare, 'png'], `the name of ${bare} does not tell its format; say it, such as --input-format jpg`],
+    ] as const;
+    await Promise.all(calls.map(async ([args, sentence]) => {
+      const { code, stdout, stderr } = await runCommand('convert', args, nobody);
+      expect([code, stdout, stderr]).to.deep.equal([USAGE, '', `convert: ${sentence}\n`]);
+    }));
+    await answerOf('convert', bare, 'png', '--input-format', 'jpg');
+    expect(readPicture(await readFile(`${bare}.png`))).to.include({ format: 'png' });
+  });
+
   it('convert says which service does not answer', async () => {
     const { code, stderr } = await runCommand('convert', [fixturePath('debian.png'), 'webp'], { BASE_URL: 'http://127.0.0.1:1/v1', API_KEY: 'none' });
     expect([code, stderr]).to.deep.equal([FAILED, 'convert: http://127.0.0.1:1 does not answer\n']);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { tasksOf } from '../support/client.ts';
 import { fixturePath } from '../support/fixtures.ts';
 import { readLog } from '../support/log-reading.ts';
 import { openOperator, type TestOperator } from '../support/organization.ts';
+import { runProgram } from '../support/run-program.ts';
 import { sharedService, type TestService } from '../support/service.ts';
 
 const COUNTED_LIMIT_MS = 60_000;
@@ -64,6 +66,23 @@ describe('The example consumer', function () {
     expect(await runReport(await expectation())).to.equal(0);
     await convert('tiff');
     expect(await runReport(await expectation())).to.equal(0);
+  });
+
+  it('finds a standalone service by its data folder, and says what to do when there is none', async () => {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'streams/examples/usage-report.ts'], {
+      cwd: findProjectRoot(),
+      env: { PATH: process.env['PATH'], DATA_DIR: service.dataDir },
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+    const closed = once(child, 'close');
+    child.stdout?.resume();
+    // It says so once it has connected and its copy is open.
+    await once(child, 'message');
+    child.kill('SIGTERM');
+    expect(await closed).to.deep.equal([0, null]);
+    const lost = await runProgram(process.execPath, ['--import', 'tsx', 'streams/examples/usage-report.ts'], { environment: { DATA_DIR: folder } });
+    expect(lost.code).to.equal(78);
+    expect(lost.stderr).to.match(/^No running service was found in .*set NATS_URL\.\n$/);
   });
 
   /** What the log says by now, counted here by other means. */

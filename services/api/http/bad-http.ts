@@ -12,6 +12,7 @@ export function answerBadHttp(error: ApiError, socket: Socket, headers: Readonly
   const body = JSON.stringify(envelopeOf(error, requestId));
   const all = {
     ...headers,
+    ...error.headers,
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),
     'X-Request-Id': requestId,
@@ -21,6 +22,11 @@ export function answerBadHttp(error: ApiError, socket: Socket, headers: Readonly
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   const cutOff = setTimeout(() => socket.destroy(), LINGER_MS_MAX);
   socket.once('close', () => clearTimeout(cutOff));
+}
+
+/** A proxy is asked to CONNECT; this is none, and no address of it takes that (RFC 9110 §9.3.6). */
+export function noProxy(): ApiError {
+  return ApiError.of(405, 'method_not_allowed', 'This service is not a proxy.', {}, { Allow: '' });
 }
 
 /** What a client is told of an error of the parser. `headBytesMax` is the limit it may have met. */

@@ -40,6 +40,11 @@ export class OpenAnswers {
     return known.requests;
   }
 
+  /** False while any answer is not through. */
+  isIdle(socket: Socket): boolean {
+    return (this.#bySocket.get(socket)?.answers.size ?? 0) === 0;
+  }
+
   /** False while an answer has begun, or others wait for their turn: what is written now would be taken for one of them. */
   mayWrite(socket: Socket): boolean {
     const answers = this.#bySocket.get(socket)?.answers ?? new Set();

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type Koa from 'koa';
-import { answerBadHttp, badHttp } from './bad-http.ts';
+import { answerBadHttp, badHttp, noProxy } from './bad-http.ts';
 import { limitConnections, OpenAnswers, type ConnectionLimits } from './connections.ts';
 import type { ApiState } from './context.ts';
 
@@ -75,6 +75,13 @@ function serve(server: Server, app: Koa<ApiState>, headers: Readonly<Record<stri
   server.on('checkContinue', answer);
   // What we do not know may be ignored (RFC 9110 §10.1.1); Node would refuse it with an empty answer.
   server.on('checkExpectation', answer);
+  // Without a listener Node would close without a word.
+  server.on('connect', ({ socket }: IncomingMessage) => {
+    // From here on Node does not look after the connection.
+    socket.on('error', () => socket.destroy());
+    if (open.isIdle(socket)) answerBadHttp(noProxy(), socket, headers);
+    else socket.destroy();
+  });
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) => {
     if (code === 'ECONNRESET' || !socket.writable || !open.mayWrite(socket)) socket.destroy();
     else answerBadHttp(badHttp(code, HEAD_BYTES_MAX), socket, headers);

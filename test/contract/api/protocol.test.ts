@@ -61,6 +61,18 @@ describe('The protocol of the API', function () {
     expect(headers.get('access-control-allow-origin')).to.equal(null);
   });
 
+  it('answers CONNECT in the envelope, and goes on to answer others (D51)', async () => {
+    const answer = await exchange('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head).to.match(/^HTTP\/1\.1 405 Method Not Allowed\r\n/).and.match(/\r\nAllow: (\r\n|$)/).and.include('nosniff');
+    const { error } = JSON.parse(body) as ErrorBody;
+    expect([error.code, head.includes(`X-Request-Id: ${error.request_id}`)]).to.deep.equal(['method_not_allowed', true]);
+    // An answer that is under way is not mixed with another.
+    const mixed = await exchange('GET /v1/me HTTP/1.1\r\nHost: a\r\n\r\nCONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
+    expect(mixed).not.to.include(' 405 ');
+    expect((await client.send('GET', '/healthz')).status).to.equal(200);
+  });
+
   it('answers 404 to unknown paths, 405 with Allow to unknown methods (D51)', async () => {
     for (const path of ['/v1/nothing', '/v1/jobs/', '/v1', '/nothing', '/v1/jobs/x/y/z']) expect((await client.send('GET', path)).status, path).to.equal(404);
     const answer = await client.send<ErrorBody>('PATCH', '/v1/jobs');
