@@ -17,7 +17,8 @@ export type ApplyOptions = {
 };
 
 /**
- * Makes streams, buckets and consumers as declared; asked again it finds nothing to do. When any difference is
+ * Makes streams, buckets and consumers as declared; asked again it finds nothing to do. What is not declared any more is
+ * left as it is, so that one can go back over a release that added something. When any difference is
  * destructive it changes nothing at all. Returns the differences. Throws `ConfigurationError` naming every destructive
  * one, `TransientError` when the server is away.
  */
@@ -29,7 +30,7 @@ export async function applyStreams(nc: NatsConnection, options: ApplyOptions): P
   requireHarmless(differences);
   try {
     const manager = await jetstreamManager(nc, { checkAPI: false });
-    for (const difference of differences) await applyOne(manager, difference, declared, options.replicas);
+    for (const difference of differences.filter(({ action }) => action !== 'leave')) await applyOne(manager, difference, declared, options.replicas);
   } catch (error) {
     throw toTransient(error);
   }
@@ -37,7 +38,8 @@ export async function applyStreams(nc: NatsConnection, options: ApplyOptions): P
 }
 
 /** A difference as lines that a person reads. */
-function describeDifference(difference: Difference): string[] {
+export function describeDifference(difference: Difference): string[] {
+  if (difference.action === 'leave') return [`leave ${difference.kind} ${difference.name}: ${whyLeft(difference)}`];
   const warning = difference.destructive === undefined ? '' : ` (REFUSED: ${difference.destructive})`;
   return [
     `${difference.action} ${difference.kind} ${difference.name}${warning}`,
@@ -45,9 +47,14 @@ function describeDifference(difference: Difference): string[] {
   ];
 }
 
+function whyLeft({ kind, name }: Difference): string {
+  if (kind === 'stream') return 'it is not declared any more; it stays with its messages, and with the disk they take';
+  return `it is not declared any more; it holds nothing back and remembers its position. To remove it: npm run -s streams -- remove-consumer ${name.replace('/', ' ')}`;
+}
+
 function requireHarmless(differences: readonly Difference[]): void {
   const problems = differences.flatMap(({ action, kind, name, destructive }) =>
-    destructive === undefined ? [] : [`will not ${action} ${kind} ${name}: ${destructive}. Do it by hand with the nats command if it is meant.`],
+    destructive === undefined ? [] : [`will not ${action} ${kind} ${name}: ${destructive}. Go on with the release that made it so, or do it by hand with the nats command if it is meant.`],
   );
   if (problems.length > 0) throw new ConfigurationError(problems);
 }

@@ -16,8 +16,9 @@ export type Difference = {
   readonly kind: 'stream' | 'consumer';
   /** `JOBS`, or `JOBS/ledger-settle`. */
   readonly name: string;
-  readonly action: 'create' | 'update' | 'remove';
-  /** What differs; empty for `create` and `remove`. */
+  /** `leave`: it is not declared any more, and stays. */
+  readonly action: 'create' | 'update' | 'leave';
+  /** What differs; empty for `create` and `leave`. */
   readonly changes: readonly FieldChange[];
   /** Why it is never done without a person, or absent when it is harmless. */
   readonly destructive?: string;
@@ -71,20 +72,21 @@ function updates(kind: Difference['kind'], name: string, changes: readonly Field
 function findRemovedConsumers(stream: string, own: readonly ConsumerDefinition[], found: readonly ConsumerInfo[]): Difference[] {
   return found
     .filter((consumer) => isOurs(consumer.config.metadata) && !own.some((definition) => definition.durable === consumer.name))
-    .map((consumer) => removal('consumer', `${stream}/${consumer.name}`, 'it is not declared any more, and its position would be lost'));
+    .map((consumer) => leftover('consumer', `${stream}/${consumer.name}`));
 }
 
 async function findUndeclared(manager: JetStreamManager, declared: Declared): Promise<Difference[]> {
   const undeclared: Difference[] = [];
   for await (const info of manager.streams.list()) {
     if (!isOurs(info.config.metadata) || declared.streams.some((definition) => definition.name === info.config.name)) continue;
-    undeclared.push(removal('stream', info.config.name, 'it is not declared any more, and its messages would be lost'));
+    undeclared.push(leftover('stream', info.config.name));
   }
   return undeclared;
 }
 
-function removal(kind: Difference['kind'], name: string, destructive: string): Difference {
-  return { kind, name, action: 'remove', changes: [], destructive };
+/** Taken out of the declarations, or made by a later release that somebody went back from: nothing is lost by leaving it. */
+function leftover(kind: Difference['kind'], name: string): Difference {
+  return { kind, name, action: 'leave', changes: [] };
 }
 
 function isOurs(metadata: Record<string, string> | undefined): boolean {

@@ -6,7 +6,7 @@ import { connectNats, requireServer } from '../../shared/nats/connect.ts';
 import { requireDurability } from '../../shared/nats/open.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { openMasterKey } from '../../shared/privacy/master-key.ts';
-import { applyStreams } from '../../streams/apply.ts';
+import { applyStreams, describeDifference } from '../../streams/apply.ts';
 import { createDemo } from './demo.ts';
 import { demoFilePath } from './welcome.ts';
 
@@ -35,7 +35,9 @@ export async function prepare(settings: PrepareSettings): Promise<void> {
   try {
     await requireServer(nc);
     await requireDurability(nc, { NATS_MONITOR_URL: settings.natsMonitorUrl, DURABILITY_CHECK: settings.durabilityCheck }, (problem) => settings.say(`WARNING: ${problem}.`));
-    await applyStreams(nc, { replicas: settings.natsReplicas, log: () => undefined });
+    const differences = await applyStreams(nc, { replicas: settings.natsReplicas, log: () => undefined });
+    const left = differences.filter(({ action }) => action === 'leave');
+    for (const line of left.flatMap(describeDifference)) settings.say(`WARNING: streams: ${line}`);
     // Into a log that may be exchanged again nothing is written.
     if (!(await isOldLog(nc, settings.databaseUrl))) await createDemo(nc, { masterKey, file: demoFilePath(settings.dataFolder), publicUrl: settings.publicUrl });
   } finally {

@@ -1,13 +1,14 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { expect } from 'chai';
-import { ConfigurationError } from '../../../shared/errors/errors.ts';
+import { ConfigurationError, DomainError } from '../../../shared/errors/errors.ts';
 import { createLogger } from '../../../shared/log/log.ts';
 import { connectNats } from '../../../shared/nats/connect.ts';
 import { applyStreams } from '../../../streams/apply.ts';
 import { compareStream } from '../../../streams/compare.ts';
 import type { StreamDefinition } from '../../../streams/definition.ts';
 import { DECLARED, planStreams, type Declared } from '../../../streams/plan.ts';
+import { removeConsumer } from '../../../streams/remove-consumer.ts';
 import { expectFailure } from '../../support/expect-failure.ts';
 import { startNats, type TestNats } from '../../support/servers.ts';
 
@@ -66,8 +67,6 @@ describe('applying streams and consumers', () => {
     'a limit of age': { declared: withStreams(change('ACCOUNTS', (config) => ({ ...config, max_age: nanos(1000) }))), names: 'deletes messages' },
     'a lower limit of size': { declared: withStreams(change('ADVISORIES', (config) => ({ ...config, max_bytes: 1024 }))), names: 'ADVISORIES' },
     'deletion that was denied': { declared: withStreams(change('JOBS', (config) => ({ ...config, deny_delete: false }))), names: 'protection' },
-    'a stream that is not declared any more': { declared: withStreams(DECLARED.streams.filter(({ name }) => name !== 'CREDITS')), names: 'stream CREDITS' },
-    'a consumer that is not declared any more': { declared: { ...DECLARED, consumers: DECLARED.consumers.slice(1) }, names: 'importer-schedule' },
     'a consumer that gets less': {
       declared: { ...DECLARED, consumers: DECLARED.consumers.map((consumer) => ({ ...consumer, filters: consumer.filters.slice(0, 1) })) },
       names: 'ledger-settle',
@@ -81,6 +80,31 @@ describe('applying streams and consumers', () => {
       expect(await planStreams(nc, 1)).to.deep.equal([]);
     });
   }
+
+  it('leaves what is not declared any more, says so, and makes everything else as declared', async () => {
+    await applyStreams(nc, quiet);
+    const lines: string[] = [];
+    const fewer: Declared = {
+      streams: DECLARED.streams.filter(({ name }) => name !== 'ADVISORIES'),
+      consumers: DECLARED.consumers.slice(1).map((consumer) => ({ ...consumer, ackWaitMs: 45_000 })),
+    };
+    await applyStreams(nc, { replicas: 1, declared: fewer, log: (line) => lines.push(line) });
+    expect(lines.filter((line) => line.startsWith('leave'))).to.have.length(2);
+    expect(lines.join('\n')).to.contain('leave stream ADVISORIES').and.to.contain('remove-consumer JOBS importer-schedule');
+    expect((await planStreams(nc, 1, fewer)).map(({ action, name }) => `${action} ${name}`)).to.deep.equal(['leave JOBS/importer-schedule', 'leave ADVISORIES']);
+    expect((await planStreams(nc, 1)).map(({ action }) => action)).not.to.include('create');
+  });
+
+  it('removes a consumer on demand, but none that is declared, is not there, or was made by others', async () => {
+    await applyStreams(nc, quiet);
+    const fewer: Declared = { ...DECLARED, consumers: DECLARED.consumers.slice(1) };
+    expect((await expectFailure(removeConsumer(nc, 'JOBS', 'importer-schedule'), DomainError)).code).to.equal('declared');
+    await removeConsumer(nc, 'JOBS', 'importer-schedule', fewer);
+    expect(await planStreams(nc, 1, fewer)).to.deep.equal([]);
+    expect((await expectFailure(removeConsumer(nc, 'JOBS', 'importer-schedule', fewer), DomainError)).code).to.equal('not_found');
+    await (await jetstreamManager(nc)).consumers.add('JOBS', { durable_name: 'report', ack_policy: 'explicit' });
+    expect((await expectFailure(removeConsumer(nc, 'JOBS', 'report'), DomainError)).code).to.equal('not_ours');
+  });
 
   it('refuses fewer copies than there are', async () => {
     await applyStreams(nc, quiet);
