@@ -6,6 +6,12 @@ import { TERMINAL_STATUSES, type LiveJob } from './job-state.ts';
 export const PART_BYTES = 26_214_400;
 /** Object stores take no more parts than this; with it no input is larger than 262 GB. */
 export const PARTS_MAX = 10_000;
+/**
+ * How often an upload in parts may be started for one job. Every request reads all events of its job, so what a client
+ * can append without end would make each request slower than the one before, for everybody. Nobody who uploads a file
+ * discards it so often; the job itself may be created anew.
+ */
+export const MULTIPART_STARTS_MAX = 20;
 
 /** How a file is cut into parts. */
 export type MultipartPlan = EventData<'job.multipart_started'>;
@@ -23,11 +29,13 @@ export function partBytes(plan: MultipartPlan, partNumber: number): number {
   return partNumber < plan.parts_expected ? plan.part_size : plan.size_bytes - plan.part_size * (plan.parts_expected - 1);
 }
 
-/** Said again, with whatever size, the upload that was started stays (D43). */
+/** Said again, with whatever size, the upload that was started stays (D43); discarded, it can be started so often and no more. */
 export function startMultipart(plan: MultipartPlan, job: LiveJob): JobEvent | null {
   if (job.created.import !== 'upload') throw refuse('not_an_upload', 'The file of this job is fetched from its URL.', job);
   requireWaiting(job);
-  return job.multipart ? null : { type: 'job.multipart_started', data: plan };
+  if (job.multipart) return null;
+  if ((job.multipartStarts ?? 0) >= MULTIPART_STARTS_MAX) throw refuse('too_many_multipart_starts', `An upload in parts was started ${MULTIPART_STARTS_MAX} times for this job. Create a new one.`, job);
+  return { type: 'job.multipart_started', data: plan };
 }
 
 /** Said again of the same file there is nothing to do, whatever became of the job meanwhile (D45). */

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { fold } from '../../shared/domain/decider.ts';
 import { jobDecider, type JobCommand } from '../../shared/domain/job.ts';
+import { MULTIPART_STARTS_MAX } from '../../shared/domain/multipart.ts';
 import { TERMINAL_STATUSES, type JobState, type JobStatus } from '../../shared/domain/job-state.ts';
 import { DomainError } from '../../shared/errors/errors.ts';
 import type { JobEvent } from '../../shared/events/registry.ts';
@@ -98,6 +99,26 @@ describe('no sequence of commands', () => {
       }),
       RUNS,
     );
+  });
+
+  it('gives a job more than 45 events besides the attempts of its conversion, however long a client goes on (§4.4)', () => {
+    // Created, 20 starts, each discarded or completed, its file, its end, its expiry, its deletion.
+    const eventsMax = 1 + 2 * MULTIPART_STARTS_MAX + 4;
+    let longest = 0;
+    const insistent = fc.array(fc.oneof({ weight: 5, arbitrary: fc.constantFrom<JobCommand>({ type: 'start_multipart', plan: PLAN }, { type: 'abort_multipart' }) }, command), { minLength: 100, maxLength: 200 });
+    fc.assert(
+      fc.property(fc.tuple(insistent, commands), ([first, rest]) => {
+        const create: JobCommand = { type: 'create', data: created().data };
+        const forced = first.filter(({ type }) => type === 'start_multipart' || type === 'abort_multipart');
+        for (const sequence of [[create, ...first, ...rest], [create, ...forced, ...undisturbed, ...first]]) {
+          const events = run(sequence).filter(({ event }) => event.type !== 'job.conversion_started' && event.type !== 'job.conversion_interrupted');
+          expect(events.length).to.be.at.most(eventsMax);
+          longest = Math.max(longest, events.length);
+        }
+      }),
+      { numRuns: 100 },
+    );
+    expect(longest, 'some client came to the bound').to.be.greaterThan(2 * MULTIPART_STARTS_MAX);
   });
 
   it('charges above the estimate, or a test job at all', () => {

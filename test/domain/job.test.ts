@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { fold } from '../../shared/domain/decider.ts';
 import type { JobRefusal } from '../../shared/domain/job-refusal.ts';
 import { isExhausted, jobDecider, type JobCommand } from '../../shared/domain/job.ts';
-import { partBytes, planMultipart } from '../../shared/domain/multipart.ts';
+import { MULTIPART_STARTS_MAX, partBytes, planMultipart } from '../../shared/domain/multipart.ts';
 import type { JobEvent } from '../../shared/events/registry.ts';
 import { specify } from '../support/decider-spec.ts';
 import {
@@ -11,6 +11,11 @@ import {
 } from '../support/job-events.ts';
 
 const given = specify(jobDecider);
+
+/** A job whose upload in parts was started and discarded so often. */
+function discardedUploads(times: number): JobEvent[] {
+  return [created(), ...Array.from({ length: times }, () => [multipartStarted, multipartAborted]).flat()];
+}
 
 /** Later than every deadline of the histories. */
 const LATE = '2026-02-01T00:00:00.000Z';
@@ -178,6 +183,15 @@ describe('a file that is uploaded in parts', () => {
     const state = fold(jobDecider, events);
     expect(state).to.include({ multipartStarts: 2 }).and.to.deep.include({ multipart: PLAN });
     expect(fold(jobDecider, events.slice(0, 3))).to.not.have.property('multipart');
+  });
+
+  it('is started at most 20 times for one job, so that no client makes its log longer without end (§4.4)', () => {
+    expect(MULTIPART_STARTS_MAX).to.equal(20);
+    given(discardedUploads(19)).when(COMMANDS['start parts']).thenDecides(multipartStarted);
+    given([...discardedUploads(19), multipartStarted]).when(COMMANDS['start parts']).thenDecides(null);
+    given(discardedUploads(20)).when(COMMANDS['start parts']).thenRefused('too_many_multipart_starts', { status: 'waiting' });
+    given(discardedUploads(20)).when(COMMANDS['receive the source']).thenDecides(sourceReceived);
+    given([...discardedUploads(20), cancelled]).when(COMMANDS['start parts']).thenRefused('already_terminal', { status: 'cancelled' });
   });
 
   it('names the status in every refusal (D43)', () => {

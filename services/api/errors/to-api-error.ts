@@ -26,6 +26,7 @@ const ANSWERS: Readonly<Record<string, (error: DomainError) => ApiError>> = {
   processing_cannot_be_deleted: stateConflict,
   not_waiting: stateConflict,
   already_uploaded: stateConflict,
+  too_many_multipart_starts: stateConflict,
   not_an_upload: badRequest,
   multipart_not_started: badRequest,
   multipart_not_found: () => ApiError.notFound('There is no such upload, or it is over.'),

@@ -1,3 +1,4 @@
+import { MULTIPART_STARTS_MAX } from '../../../shared/domain/multipart.ts';
 import { discardBody } from '../body/read-body.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { callerOf } from '../http/context.ts';
@@ -30,7 +31,7 @@ function startRoute(deps: Dependencies): Route {
       operationId: 'startMultipartUpload',
       tag: 'Uploads',
       summary: 'Start a multipart upload',
-      description: `Works while the job waits for its file, also when the single upload URL has expired. Started again it answers the same upload, whatever \`size_bytes\` says. What is over the limit is refused with 413, and the job goes on waiting. A job whose import task is \`import/url\` is refused with 400 and \`details.reason\` \`not_an_upload\`. ${conflictNote}`,
+      description: `Works while the job waits for its file, also when the single upload URL has expired. Started again it answers the same upload, whatever \`size_bytes\` says. What is over the limit is refused with 413, and the job goes on waiting. A job whose import task is \`import/url\` is refused with 400 and \`details.reason\` \`not_an_upload\`. ${conflictNote} After ${MULTIPART_STARTS_MAX} starts that were all discarded it is \`too_many_multipart_starts\`: the job takes no further one, only the single upload while its URL works.`,
       parameters: jobParameters,
       body: startBody,
       success: { 201: { description: 'The upload was started.', body: multipartShape }, 200: { description: 'It was started before.', body: multipartShape } },

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { JobView } from '../../../shared/domain/job-view.ts';
+import { MULTIPART_STARTS_MAX } from '../../../shared/domain/multipart.ts';
 import { resultUrlOf, tasksOf, TestClient, type Answer, type ErrorBody } from '../../support/client.ts';
 import { fixturePath } from '../../support/fixtures.ts';
 import { MultipartUpload, outcome, paths } from '../../support/multipart.ts';
@@ -178,6 +179,16 @@ describe('Multipart uploads (§4.4)', function () {
       expect([answer.status, answer.body.error.code]).to.deep.equal([409, 'validation_failed']);
       expect((await client.waitForStatus(job.id, 'finished', 'error')).status).to.equal('finished');
     });
+  });
+
+  it('are started at most 20 times for one job, which then still takes the single upload (§4.4, D43)', async () => {
+    for (let start = 1; start <= MULTIPART_STARTS_MAX; start += 1) {
+      expect((await upload.start(photo.length)).status, `start ${start}`).to.equal(201);
+      expect((await upload.abort()).status).to.equal(204);
+    }
+    expect(outcome(await upload.start(photo.length))).to.deep.equal([409, 'validation_failed', { reason: 'too_many_multipart_starts', status: 'waiting' }]);
+    expect((await client.upload(job, photo)).status).to.equal(200);
+    expect((await client.waitForStatus(job.id, 'finished', 'error')).status).to.equal('finished');
   });
 
   it('are not for jobs whose file is fetched from a URL (§4.4, D43)', async () => {
