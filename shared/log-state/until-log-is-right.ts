@@ -6,10 +6,10 @@ import { LOG_STATE_SUBJECT, logStateReply, type LogState } from './messages.ts';
 
 /** How long an answer may take, in ms: the projections ask NATS and Postgres for it. */
 const ANSWER_MS_MAX = 5_000;
-/** Pause before the next question when nobody could tell, in ms; services of one machine start within a second. */
-const UNKNOWN_WAIT_MS = 250;
-/** Pause before the next question while an operator has to decide, in ms. */
-const BEHIND_WAIT_MS = 2_000;
+/** First pause when nobody could tell, in ms, because services of one machine start within a second; it doubles. */
+const FIRST_WAIT_MS = 250;
+/** Longest pause before the next question, also while an operator has to decide, in ms. */
+const LONGEST_WAIT_MS = 2_000;
 /** Exit code of a worker that finds itself on another log. */
 const EXIT_OTHER_LOG = 1;
 
@@ -20,12 +20,13 @@ const EXIT_OTHER_LOG = 1;
  * server stands still; on a wrong one the process ends at once, and its successor waits here.
  */
 export async function untilLogIsRight(nc: NatsConnection, logger: Logger): Promise<void> {
-  for (let before: LogState | 'unknown' | undefined; ; ) {
+  let before: LogState | 'unknown' | undefined;
+  for (let question = 0; ; question += 1) {
     const state = await askLogState(nc);
     if (state === 'right') break;
     if (state !== before) sayWhyNotYet(state, logger);
     before = state;
-    await delay(state === 'behind' ? BEHIND_WAIT_MS : UNKNOWN_WAIT_MS);
+    await delay(state === 'behind' ? LONGEST_WAIT_MS : pauseAfter(question));
   }
   void endOnOtherLog(nc, logger);
 }
@@ -47,12 +48,16 @@ async function endOnOtherLog(nc: NatsConnection, logger: Logger): Promise<void> 
 
 /** Nothing is known while the projections are away, who lost the same server; they come back or the connection closes. */
 async function askUntilKnown(nc: NatsConnection): Promise<LogState | undefined> {
-  while (!nc.isClosed()) {
+  for (let question = 0; !nc.isClosed(); question += 1) {
     const state = await askLogState(nc);
     if (state !== 'unknown') return state;
-    await delay(UNKNOWN_WAIT_MS);
+    await delay(pauseAfter(question));
   }
   return undefined;
+}
+
+function pauseAfter(question: number): number {
+  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** question);
 }
 
 async function askLogState(nc: NatsConnection): Promise<LogState | 'unknown'> {
