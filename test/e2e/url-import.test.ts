@@ -120,7 +120,7 @@ describe('Importing a file from a URL (§4.5)', function () {
     expect((await client.send<{ total: number }>('GET', '/v1/jobs')).body.total).to.equal(before);
   });
 
-  it('fails a job whose host turns out to be private when it is fetched, and charges nothing (§7 url_import_failed 400, §8 url import 3, §8 url import 5)', async () => {
+  it('fails a job whose host turns out to be private when it is fetched, and charges nothing (§3.10, §7 url_import_failed 400, §8 url import 3, §8 url import 5)', async () => {
     far.names.set('private.example.test', ['127.0.0.1']);
     const job = await books.create(tasksBy(`https://private.example.test:${far.origin.port}/photo.webp`));
     const failed = await books.client.waitForStatus(job.id, 'finished', 'error');

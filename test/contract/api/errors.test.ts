@@ -85,6 +85,28 @@ describe('Errors (§7)', function () {
     requireError(away, 503, 'internal', { retryable: true, reason: 'storage_unavailable' });
     expect(away.headers.get('retry-after')).to.match(/^[1-9]\d*$/);
   });
+
+  it('come one after the other in the order of the checks, when everything is wrong with a request (D1, D3)', async () => {
+    const organization = await operator.newOrganization(5, 'free');
+    const [readOnly, writing] = await Promise.all((['job.read', 'job.write'] as const).map(async (scope) => new TestClient(service.baseUrl, (await organization.newKey('live', { scopes: [scope] })).secret)));
+    for (let job = 0; job < 5; job += 1) await writing!.createJob(TASKS);
+    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'é' };
+    const large = { body: 'x'.repeat(MIB + 1), headers };
+    requireError(await new TestClient(service.baseUrl).send('POST', '/v1/nothing', large), 401, 'unauthorized');
+    requireError(await readOnly!.send('POST', '/v1/nothing', large), 404, 'not_found');
+    requireError(await readOnly!.send('POST', '/v1/jobs', large), 403, 'forbidden_scope', { required_scope: 'job.write' });
+    requireError(await writing!.send('POST', '/v1/jobs', large), 413, 'validation_failed', { reason: 'body_too_large', max_bytes: MIB });
+    const pathsOf = async (body: string): Promise<unknown> => (await writing!.send<ErrorBody>('POST', '/v1/jobs', { body, headers })).body.error.details?.['issues'];
+    expect(await pathsOf('{')).to.have.nested.property('[0].path', 'body');
+    expect(await pathsOf('{}')).to.have.nested.property('[0].path', 'Idempotency-Key');
+    const fetching = (output: string): object => ({ ...tasksOf('jpg', output), 'import-1': { operation: 'import/url', url: 'http://127.0.0.1/a.jpg' } });
+    const invalid = await create({ tasks: fetching('docx'), tag: 5 }, writing);
+    expect([invalid.status, invalid.body.error.details]).to.have.nested.property('[1].issues[0].path', 'tag');
+    requireError(await create({ tasks: fetching('docx') }, writing), 400, 'unsupported_conversion', { input_format: 'jpg', output_format: 'docx' });
+    requireError(await create({ tasks: fetching('png') }, writing), 400, 'url_import_failed', { reason: 'not_https' });
+    // Neither a place nor a credit is left; the place is said first.
+    requireError(await create({ tasks: TASKS }, writing), 429, 'rate_limited', { reason: 'active_job_limit_reached', limit: 5 });
+  });
 });
 
 /** The envelope of §7 and nothing else; `details` must be as expected, and be missing where none are. */

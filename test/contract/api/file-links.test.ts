@@ -8,14 +8,16 @@ import { FORMAT_NAMES } from '../../../shared/domain/formats.ts';
 import { jobDecider } from '../../../shared/domain/job.ts';
 import { openDiskStore } from '../../../shared/objects/disk/disk-store.ts';
 import { openMasterKey } from '../../../shared/privacy/master-key.ts';
-import { resultUrlOf, tasksOf, TestClient, uploadUrlOf } from '../../support/client.ts';
+import { resultUrlOf, tasksOf, TestClient, uploadUrlOf, type ErrorBody } from '../../support/client.ts';
 import { conversionStarted, created, finished, sourceReceived } from '../../support/job-events.ts';
-import { MultipartUpload } from '../../support/multipart.ts';
+import { MultipartUpload, outcome } from '../../support/multipart.ts';
 import { openOperator, type TestOperator } from '../../support/organization.ts';
 import { makeDot } from '../../support/pictures.ts';
 import { startSecondApi, type SecondApi } from '../../support/second-api.ts';
 import { sharedService, type TestService } from '../../support/service.ts';
 
+/** 100 MB, as an api that is told nothing else has it; the shared service takes less. */
+const SINGLE_BYTES_MAX = 104_857_600;
 const JOB_ID = '0190a000-0000-7000-8000-000000000009';
 
 describe('Links of files (D92)', function () {
@@ -66,6 +68,14 @@ describe('Links of files (D92)', function () {
       expect(links.map((link) => new URL(link).origin)).to.deep.equal([filesUrl, filesUrl, filesUrl]);
       const download = await client.send('GET', resultUrlOf(finishedJob));
       expect([download.status, download.headers.get('content-type')]).to.deep.equal([200, 'image/png']);
+    });
+
+    it('take 100 MB in one upload, and not a byte more (§8 single upload, §7 file_too_large 413, D42, D91)', async () => {
+      const job = await client.createJob(tasksOf('jpg', 'png'));
+      const over = await client.send<ErrorBody>('PUT', uploadUrlOf(job), { body: Buffer.alloc(SINGLE_BYTES_MAX + 1) });
+      expect(outcome(over)).to.deep.equal([413, 'file_too_large', { max_bytes: SINGLE_BYTES_MAX }]);
+      expect((await client.readJob(job.id)).status).to.equal('waiting');
+      expect((await client.upload(job, Buffer.alloc(SINGLE_BYTES_MAX))).status).to.equal(200);
     });
 
     it('are described there, and the API where it was (§9.6, D92)', async () => {

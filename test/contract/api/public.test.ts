@@ -1,12 +1,15 @@
 import { expect } from 'chai';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { listPairs } from '../../../shared/domain/formats.ts';
-import { tasksOf, TestClient } from '../../support/client.ts';
+import { FORMAT_NAMES, listPairs } from '../../../shared/domain/formats.ts';
+import { tasksOf, TestClient, type ErrorBody } from '../../support/client.ts';
+import { inParallel } from '../../support/in-parallel.ts';
 import { openApiCheck } from '../../support/openapi-check.ts';
 import { sharedService, type TestService } from '../../support/service.ts';
 
 type Operations = { readonly data: readonly { readonly input_format: string; readonly output_format: string; readonly credits_estimated: number; readonly weight: number }[]; readonly options: Readonly<Record<string, object>> };
 type Document = { readonly openapi: string; readonly servers: readonly { readonly url: string }[]; readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string; readonly responses: Readonly<Record<string, object>> }>>>>; readonly components: { readonly schemas: Readonly<Record<string, object>> } };
+
+const AT_ONCE = 8;
 
 describe('What anybody may read', function () {
   this.timeout(120_000);
@@ -41,6 +44,21 @@ describe('What anybody may read', function () {
     expect(new Set(statuses)).to.deep.equal(new Set([201]));
   });
 
+  it('lists every pair of known formats that POST /jobs takes, and no other (§2.3.3, §4.1 GET /operations, D22)', async () => {
+    const tester = new TestClient(service.baseUrl, service.testKey);
+    const { body } = await nobody.send<Operations>('GET', '/v1/operations');
+    const listed = new Set(body.data.map(({ input_format, output_format }) => `${input_format} to ${output_format}`));
+    const pairs = FORMAT_NAMES.flatMap((input) => FORMAT_NAMES.map((output) => [input, output] as const));
+    const taken = await inParallel(pairs.length, AT_ONCE, async (index) => {
+      const [input = 'jpg', output = 'jpg'] = pairs[index] ?? [];
+      const { status, body: answer } = await tester.send<Partial<ErrorBody>>('POST', '/v1/jobs', { json: { tasks: tasksOf(input, output) } });
+      expect([status, answer.error?.code], `${input} to ${output}`).to.be.deep.oneOf([[201, undefined], [400, 'unsupported_conversion']]);
+      return status === 201 ? [`${input} to ${output}`] : [];
+    });
+    expect(new Set(taken.flat())).to.deep.equal(listed);
+    expect(pairs.length).to.be.greaterThan(listed.size);
+  });
+
   it('serves an OpenAPI 3.1 document of every endpoint, relative to the base address (§4.1 GET /openapi.json, §9.1, §9.6)', async () => {
     const { body } = await nobody.send<Document>('GET', '/v1/openapi.json');
     expect(body.openapi).to.equal('3.1.0');
@@ -70,7 +88,10 @@ describe('What anybody may read', function () {
   it('lies below its version and nowhere else (§9.1)', async () => {
     const tester = new TestClient(service.baseUrl, service.testKey);
     expect((await tester.send('GET', '/v1/jobs')).status).to.equal(200);
-    for (const path of ['/jobs', '/v2/jobs', '/V1/jobs', '/v1/v1/jobs']) expect((await tester.send('GET', path)).status, path).to.equal(404);
+    for (const path of ['/jobs', '/v2/jobs', '/V1/jobs', '/v1/v1/jobs']) {
+      const { status } = await fetch(service.baseUrl + path, { headers: { 'X-API-Key': service.testKey } });
+      expect(status, path).to.equal(404);
+    }
   });
 
   it('says that it lives, and that everything it needs is there', async () => {

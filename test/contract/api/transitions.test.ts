@@ -23,6 +23,8 @@ describe('What becomes of a job', function () {
   let client: TestClient;
   let tester: TestClient;
   let dot: Buffer;
+  let untouched: JobView;
+  let longest: Promise<readonly [number, JobView, number]>;
 
   before(async () => {
     service = await sharedService();
@@ -32,6 +34,10 @@ describe('What becomes of a job', function () {
     organization = await operator.newOrganization(20);
     client = new TestClient(service.baseUrl, (await organization.newKey('live')).secret, check);
     tester = new TestClient(service.baseUrl, (await organization.newKey('test')).secret, check);
+    untouched = await tester.createJob(tasksOf('jpg', 'png'));
+    // Begun here and awaited by the last test, so that the others run meanwhile.
+    const startMs = performance.now();
+    longest = tester.send<JobView>('GET', `/v1/jobs/${untouched.id}?wait=25`).then(({ status, body }) => [status, body, performance.now() - startMs]);
   });
   after(() => operator.stop());
 
@@ -122,5 +128,11 @@ describe('What becomes of a job', function () {
     }
     expect((await client.send('GET', link)).status).to.equal(404);
     expect(await balance(), 'the charge stays').to.equal(charged);
+  });
+
+  it('that nobody touches: it is answered as it is when the longest wait is over (§4.3 GET /jobs/<job_id>, §8 long-poll wait, D33)', async () => {
+    const [status, job, heldMs] = await longest;
+    expect([status, job]).to.deep.equal([200, await tester.readJob(untouched.id)]);
+    expect(heldMs).to.be.within(24_900, 40_000);
   });
 });
