@@ -99,7 +99,6 @@ describe('Errors (§7)', function () {
     const pathsOf = async (body: string): Promise<unknown> => (await writing!.send<ErrorBody>('POST', '/v1/jobs', { body, headers })).body.error.details?.['issues'];
     expect(await pathsOf('{')).to.have.nested.property('[0].path', 'body');
     expect(await pathsOf('{}')).to.have.nested.property('[0].path', 'Idempotency-Key');
-    const fetching = (output: string): object => ({ ...tasksOf('jpg', output), 'import-1': { operation: 'import/url', url: 'http://127.0.0.1/a.jpg' } });
     const invalid = await create({ tasks: fetching('docx'), tag: 5 }, writing);
     expect([invalid.status, invalid.body.error.details]).to.have.nested.property('[1].issues[0].path', 'tag');
     requireError(await create({ tasks: fetching('docx') }, writing), 400, 'unsupported_conversion', { input_format: 'jpg', output_format: 'docx' });
@@ -108,6 +107,11 @@ describe('Errors (§7)', function () {
     requireError(await create({ tasks: TASKS }, writing), 429, 'rate_limited', { reason: 'active_job_limit_reached', limit: 5 });
   });
 });
+
+/** Tasks whose file would be fetched from where nothing may be fetched. */
+function fetching(outputFormat: string): object {
+  return { ...tasksOf('jpg', outputFormat), 'import-1': { operation: 'import/url', url: 'http://127.0.0.1/a.jpg' } };
+}
 
 /** The envelope of §7 and nothing else; `details` must be as expected, and be missing where none are. */
 function requireError(answer: Answer<ErrorBody>, status: number, code: string, details?: unknown): void {
