@@ -5,8 +5,8 @@ type JobError = EventData<'job.failed'>['error'];
 /** Longest `test:delay`, in ms: as long as a conversion may take by default, so that every client timeout can be met. */
 export const TEST_DELAY_MS_MAX = 300_000;
 
-/** A tag that begins so is read as triggers when a test key sent it. */
-const TRIGGER_PREFIX = 'test:';
+/** A tag whose first word begins so is read as triggers when a test key sent it; any other is only a tag (§2.1). */
+const TRIGGERS = ['test:fail=', 'test:delay='];
 const DIGITS = /^\d{1,9}$/;
 
 /** Refusals of POST /jobs that a test key can ask for; each is answered as the real one is (§7). */
@@ -59,10 +59,10 @@ export type ParsedTriggers = { readonly triggers: TestTriggers } | { readonly pr
 
 /**
  * Reads the tag of a test job: `test:fail=<code>[/reason]` and `test:delay=<ms>`, each at most once, separated by
- * spaces. A tag that does not begin with `test:` is only a tag (D65).
+ * spaces. A tag that begins otherwise is only a tag (D65).
  */
 export function parseTestTriggers(tag: string | undefined): ParsedTriggers {
-  if (tag === undefined || !tag.startsWith(TRIGGER_PREFIX)) return { triggers: NO_TRIGGERS };
+  if (tag === undefined || !TRIGGERS.some((trigger) => tag.startsWith(trigger))) return { triggers: NO_TRIGGERS };
   const words = tag.split(' ').filter((word) => word !== '');
   const triggers: { -readonly [Part in keyof TestTriggers]: TestTriggers[Part] } = { ...NO_TRIGGERS };
   const seen = new Set<string>();
@@ -85,7 +85,7 @@ function readTrigger(name: string, value: string): Partial<TestTriggers> | { rea
     case 'test:fail':
       return readFailure(value);
     default:
-      return { problem: 'a tag of a test key that begins with test: must be made of test:fail=<code>[/reason] and test:delay=<ms>, separated by a space' };
+      return { problem: 'a tag of a test key that begins with a trigger must be made of test:fail=<code>[/reason] and test:delay=<ms>, separated by a space' };
   }
 }
 

@@ -1,5 +1,8 @@
-/** Requests of one key that may wait at once; each costs about 20 kB, and a client needs few. */
-const PLACES_PER_KEY_MAX = 50;
+/**
+ * Requests of one key that may wait at once; each costs about 20 kB. As many as the default budget of a key allows in two
+ * minutes that touch, so that a wait is cut short only where an operator gives larger budgets (§4.3, §8).
+ */
+const PLACES_PER_KEY_MAX = 600;
 /** Requests that may wait at once in one process. */
 const PLACES_MAX = 5_000;
 

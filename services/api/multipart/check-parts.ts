@@ -5,14 +5,15 @@ import { ApiError, type Issue } from '../errors/api-error.ts';
 /** Problems named in one answer. */
 const ISSUES_MAX = 100;
 
-/** Checks that every part is named once and in order, before anybody asks the store. Throws `ApiError` with issues (D45). */
+/** Checks that every part is named, and once, in any order, before anybody asks the store. Throws `ApiError` with issues (D45). */
 export function requireEveryPart(plan: MultipartPlan, parts: readonly NamedPart[]): void {
   const issues: Issue[] = [];
+  const named = new Set<number>();
   for (const [index, { part_number }] of parts.entries()) {
     if (part_number > plan.parts_expected) issues.push({ path: `parts.${index}.part_number`, message: `must be from 1 to ${plan.parts_expected}` });
-    else if (part_number <= (parts[index - 1]?.part_number ?? 0)) issues.push({ path: `parts.${index}.part_number`, message: 'must be higher than the one before' });
+    else if (named.has(part_number)) issues.push({ path: `parts.${index}.part_number`, message: 'is there already' });
+    named.add(part_number);
   }
-  const named = new Set(parts.map(({ part_number }) => part_number));
   const missing = Array.from({ length: plan.parts_expected }, (_, index) => index + 1).filter((number) => !named.has(number));
   issues.push(...missing.map((number) => ({ path: 'parts', message: `part ${number} is missing` })));
   if (issues.length > 0) throw ApiError.issues(issues.slice(0, ISSUES_MAX));

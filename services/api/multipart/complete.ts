@@ -6,7 +6,7 @@ import { refuse } from '../../../shared/domain/job-refusal.ts';
 import { requireUnfinished } from '../../../shared/domain/multipart.ts';
 import { Defect, DomainError } from '../../../shared/errors/errors.ts';
 import type { Origin } from '../../../shared/events/envelope.ts';
-import { composeEtag } from '../../../shared/objects/composed-etag.ts';
+import { composeEtag, inOrder } from '../../../shared/objects/composed-etag.ts';
 import { MultipartNotFoundError, ObjectExistsError, PartMismatchError } from '../../../shared/objects/errors.ts';
 import { sourceKey } from '../../../shared/objects/keys.ts';
 import type { NamedPart, ObjectHead } from '../../../shared/objects/object-store.ts';
@@ -44,7 +44,7 @@ export async function completeUpload(deps: Dependencies, caller: KeyContext, job
     const ended = answerAgain(await loadUpload(deps, caller, jobId), parts);
     if (ended !== undefined) return ended;
   }
-  const head = await deps.objects.completeMultipart(sourceKey(jobId), parts).catch((error: unknown) => explain(deps, jobId, parts, error));
+  const head = await deps.objects.completeMultipart(sourceKey(jobId), inOrder(parts)).catch((error: unknown) => explain(deps, jobId, parts, error));
   // The parts have their sizes, so the file has its own; another one would be somebody else's.
   if (head.size_bytes !== meanwhile.multipart.size_bytes) throw new Defect('an assembled file has another size than its parts');
   await announce(deps, jobId, head, origin);

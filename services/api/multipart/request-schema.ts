@@ -37,9 +37,8 @@ export const completeBody = z
         }, { error: 'must be an object' }),
         { error: 'must be an array of parts' },
       )
-      .min(1, { error: 'must not be empty' })
       .max(PARTS_MAX, { error: `must have at most ${PARTS_MAX} entries` })
-      .describe('Every part once, in the order of their numbers.'),
+      .describe('Every part once, in any order.'),
   })
   .meta({ id: 'CompleteMultipartRequest' });
 

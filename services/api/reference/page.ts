@@ -12,7 +12,7 @@ export const REFERENCE_SECURITY_POLICY = [
 /** Starts the reference. A key that somebody types stays in the page: nothing is written to the browser's storage. */
 export const REFERENCE_SCRIPT = `window.addEventListener('load', () => {
   window.reference = SwaggerUIBundle({
-    url: '/v1/openapi.json',
+    url: 'v1/openapi.json',
     dom_id: '#reference',
     deepLinking: true,
     persistAuthorization: false,
@@ -22,7 +22,7 @@ export const REFERENCE_SCRIPT = `window.addEventListener('load', () => {
 });
 `;
 
-/** The HTML page; all it refers to lies below `REFERENCE_PATH`. */
+/** The HTML page; what it refers to lies beside it, also below a path of a proxy. */
 export function composeReferencePage(title: OpenApiDocument['info']['title']): string {
   return `<!doctype html>
 <html lang="en">
@@ -30,13 +30,13 @@ export function composeReferencePage(title: OpenApiDocument['info']['title']): s
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}: reference</title>
-<link rel="icon" type="image/png" href="${REFERENCE_PATH}/favicon-32x32.png">
-<link rel="stylesheet" href="${REFERENCE_PATH}/swagger-ui.css">
+<link rel="icon" type="image/png" href="reference/favicon-32x32.png">
+<link rel="stylesheet" href="reference/swagger-ui.css">
 </head>
 <body>
 <div id="reference"></div>
-<script src="${REFERENCE_PATH}/swagger-ui-bundle.js"></script>
-<script src="${REFERENCE_PATH}/start.js"></script>
+<script src="reference/swagger-ui-bundle.js"></script>
+<script src="reference/start.js"></script>
 </body>
 </html>
 `;

@@ -31,7 +31,7 @@ const PER_PAGE_MAX = 100;
 const PAGE_MAX = 1_000_000_000;
 
 const waitQuery = z.object({
-  wait: integerField({ min: 0, max: WAIT_SECONDS_MAX }, 'Seconds to wait for the status to change. A job that has ended is answered at once. The current job is answered either way, and at once when 50 requests of the key wait already.'),
+  wait: integerField({ min: 0, max: WAIT_SECONDS_MAX }, 'Seconds to wait for the status to change. A job that has ended is answered at once. The current job is answered either way, and at once when 600 requests of the key wait already.'),
 });
 
 const listQuery = z.object({
@@ -83,7 +83,7 @@ function createRoute(deps: Dependencies): Route {
       const { id } = answer.job;
       ctx.state.jobId = id;
       ctx.status = 201;
-      ctx.set('Location', `/v1/jobs/${id}`);
+      ctx.set('Location', `${deps.config.publicUrl}/v1/jobs/${id}`);
       if (isReplay) ctx.set('Idempotent-Replayed', 'true');
       ctx.body = await renderAnswer(deps.objects, answer);
     },

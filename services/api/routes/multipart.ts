@@ -79,7 +79,7 @@ function completeRoute(deps: Dependencies): Route {
       operationId: 'completeMultipartUpload',
       tag: 'Uploads',
       summary: 'Complete a multipart upload',
-      description: `Assembles the file; the conversion then starts by itself. Every part is named once, in the order of their numbers, with its ETag. A part that is missing, another or of another size is named in \`details.issues\`, and the job goes on waiting. Repeated with the same parts it answers the same, whatever became of the job. 413: the file is over the limit, the job ends as \`error\`, and nothing is charged. ${notStartedNote} ${conflictNote}`,
+      description: `Assembles the file; the conversion then starts by itself. Every part is named once, in any order, with its ETag. A part that is missing, another or of another size is named in \`details.issues\`, and the job goes on waiting. Repeated with the same parts it answers the same, whatever became of the job. 413: the file is over the limit, the job ends as \`error\`, and nothing is charged. ${notStartedNote} ${conflictNote}`,
       parameters: jobParameters,
       body: completeBody,
       success: { 200: { description: 'The file is complete.', body: assembledShape } },

@@ -49,7 +49,7 @@ describe('Idempotency-Key (§8)', function () {
       expect(again.bytes.equals(first.bytes)).to.equal(true);
       expect(uploadUrlOf(again.body)).to.equal(uploadUrlOf(first.body));
       expect([first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed')]).to.deep.equal([null, 'true']);
-      expect(again.headers.get('location')).to.equal(`/v1/jobs/${first.body.id}`);
+      expect(again.headers.get('location')).to.equal(`${service.baseUrl}/v1/jobs/${first.body.id}`);
       expect(again.headers.get('x-request-id')).not.to.equal(first.headers.get('x-request-id'));
       expect(await totalOf(client)).to.equal(1);
       expect((await client.send<{ credits: { balance: number } }>('GET', '/v1/me')).body.credits.balance).to.equal(19);

@@ -158,7 +158,7 @@ describe('Test mode (§5.3, D65)', function () {
   });
 
   it('answers 400 for what is no trigger, with what may be said', async () => {
-    for (const tag of ['test:fail=unauthorized', 'test:delay=999999999', 'test:', 'test:fail=url_import_failed/timeout']) {
+    for (const tag of ['test:fail=unauthorized', 'test:delay=999999999', 'test:delay=1 x', 'test:fail=url_import_failed/timeout']) {
       const answer = await post<ErrorBody>(tag);
       expect([answer.status, answer.body.error.code], tag).to.deep.equal([400, 'validation_failed']);
       expect(answer.body.error.details, tag).to.have.nested.property('issues[0].path', 'tag');
