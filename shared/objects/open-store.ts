@@ -9,14 +9,14 @@ import type { S3Options } from './s3/client.ts';
 export const S3_SETTINGS = ['S3_BUCKET', 'S3_REGION', 'S3_ENDPOINT', 'S3_PUBLIC_ENDPOINT', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY', 'S3_FORCE_PATH_STYLE'] as const;
 
 /** Settings that say where files lie and under which address clients reach them. */
-export const OBJECT_SETTINGS = ['DATA_DIR', 'PUBLIC_URL', 'FILES_PUBLIC_URL', 'PORT', ...S3_SETTINGS, 'UPLOAD_URL_TTL_SECONDS', 'PART_URL_TTL_SECONDS', 'RESULT_TTL_SECONDS'] as const;
+export const OBJECT_SETTINGS = ['DATA_DIR', 'DISK_FREE_MIN_BYTES', 'PUBLIC_URL', 'FILES_PUBLIC_URL', 'PORT', ...S3_SETTINGS, 'UPLOAD_URL_TTL_SECONDS', 'PART_URL_TTL_SECONDS', 'RESULT_TTL_SECONDS'] as const;
 
 type ObjectSettings = Settings<(typeof OBJECT_SETTINGS)[number]>;
 
 /** The object store of this installation: a bucket when one is set, else files on disk below the data folder. Throws `ConfigurationError`. */
 export async function openObjectStore(settings: ObjectSettings, masterKey: MasterKey): Promise<ObjectStore> {
   const bucket = s3OptionsOf(settings);
-  if (!bucket) return openDiskStore({ folder: join(settings.DATA_DIR, 'objects'), publicUrl: filesUrlOf(settings), masterKey });
+  if (!bucket) return openDiskStore({ folder: join(settings.DATA_DIR, 'objects'), publicUrl: filesUrlOf(settings), masterKey, freeBytesMin: settings.DISK_FREE_MIN_BYTES });
   // Loaded only where it is used: the library is larger than the whole service.
   const { openS3Store } = await import('./s3/s3-store.ts');
   return openS3Store({ ...bucket, spoolFolder: join(settings.DATA_DIR, 'spool'), lifetimes: settings });

@@ -12,21 +12,38 @@ import type { DownloadTerms, ListedObject, NamedPart, ObjectHead, ObjectRecord, 
 import type { ByteRange } from '../range.ts';
 import { copyParts } from './assemble.ts';
 import { fillNewFile, readContent, readDescribed, type OpenFile } from './content.ts';
+import { FreeSpace, roomAt, type RoomLook } from './free-space.ts';
 import { listFolder } from './list-folder.ts';
 import { MultipartFolder } from './multipart-folder.ts';
-import { publishFirst, publishOver, Staging, syncFolder } from './staging.ts';
+import { publishFirst, publishOver, Staging, SWEEP_EVERY_MS, syncFolder } from './staging.ts';
 import { onDisk, unless } from './storage-error.ts';
 
 /** Where the files lie, under which address clients reach them, and the key their links are signed with. */
-export type DiskStoreOptions = { readonly folder: string; readonly publicUrl: string; readonly masterKey: MasterKey; readonly clock?: Clock };
+export type DiskStoreOptions = {
+  readonly folder: string;
+  readonly publicUrl: string;
+  readonly masterKey: MasterKey;
+  readonly clock?: Clock;
+  /** Room that files leave free on the disk, in bytes; without it 2 GiB, or a tenth of a smaller disk. */
+  readonly freeBytesMin?: number | undefined;
+  /** Looks how much room there is; without it the filesystem of the folder is asked. */
+  readonly lookAtRoom?: RoomLook;
+  /** How often what dead processes left over is looked for, in ms. */
+  readonly sweepEveryMs?: number;
+};
 
-/** Opens the store, makes its folders, and removes what processes that died left half-written a day ago or earlier. */
+/**
+ * Opens the store, makes its folders, and removes what processes that died left half-written half an hour ago or
+ * earlier: now, and again and again while this process lives.
+ */
 export async function openDiskStore(options: DiskStoreOptions): Promise<ObjectStore> {
   return await onDisk(async () => {
     for (const kind of ['source', 'result', 'multipart']) await mkdir(join(options.folder, kind), { recursive: true, mode: 0o700 });
-    const staging = new Staging(join(options.folder, '.tmp'));
+    const staging = new Staging(join(options.folder, '.tmp'), new FreeSpace(options.lookAtRoom ?? (() => roomAt(options.folder)), options.freeBytesMin));
     await staging.prepare();
-    await staging.sweep((options.clock ?? systemClock).nowMs());
+    const clock = options.clock ?? systemClock;
+    await staging.sweep(clock.nowMs());
+    staging.sweepOnAndOn(clock, options.sweepEveryMs ?? SWEEP_EVERY_MS);
     await syncFolder(options.folder);
     return new DiskObjectStore(options, staging);
   });
@@ -191,7 +208,7 @@ class DiskObjectStore implements ObjectStore {
     const uploadId = await this.#multipart.find(key);
     try {
       if (uploadId === undefined) throw new MultipartNotFoundError();
-      const staged = await this.#staging.stageBy((file) => copyParts(parts, (number) => this.#multipart.partPath(key, uploadId, number), file));
+      const staged = await this.#staging.stageBy(0, (file, space) => copyParts(parts, (number) => this.#multipart.partPath(key, uploadId, number), file, space));
       const record = await this.#publishFirst(key, staged.path, staged.record);
       await syncFolder(dirname(this.#pathOf(key)));
       return record;

@@ -2,14 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { Clock } from '../../clock/clock.ts';
 import { ConfigurationError, TransientError } from '../../errors/errors.ts';
 import type { ObjectRecord, WriteLimits } from '../object-store.ts';
 import { copyBody, localBytes, receivedBytes } from './copy-body.ts';
+import type { FreeSpace } from './free-space.ts';
 import { systemCode, unless } from './storage-error.ts';
 import { encodeTrailer } from './trailer.ts';
 
-/** A temporary file that nobody wrote to for so long is left over from a process that died, in ms: one day. */
-export const STAGED_KEEP_MS = 86_400_000;
+/**
+ * A temporary file that nobody wrote to for so long is left over from a process that died, in ms: half an hour. A body
+ * that stands still is given up after a minute at the latest, and syncing the largest file takes a slow disk minutes.
+ */
+export const STAGED_KEEP_MS = 1_800_000;
+/** How often what is left over is looked for, in ms: what a client has deleted does not stay for long. */
+export const SWEEP_EVERY_MS = 900_000;
 /** How often the target's folder is made anew when somebody removes it as empty at the same moment. */
 const FOLDER_ATTEMPTS_MAX = 5;
 
@@ -19,9 +26,11 @@ export type StagedFile = { readonly path: string; readonly record: ObjectRecord 
 /** Folder of files that are being written, on the filesystem of the store, so that publishing is one system call. */
 export class Staging {
   readonly #folder: string;
+  readonly #space: FreeSpace;
 
-  constructor(folder: string) {
+  constructor(folder: string, space: FreeSpace) {
     this.#folder = folder;
+    this.#space = space;
   }
 
   /** Makes the folder. Throws `ConfigurationError` when the filesystem has no hard links: the first upload could not win. */
@@ -41,17 +50,22 @@ export class Staging {
     }
   }
 
-  /** Writes a body with its description into a new file and syncs it. Leaves nothing behind when it throws. */
+  /**
+   * Writes a body with its description into a new file and syncs it. Leaves nothing behind when it throws. Throws
+   * `TransientError` before it begins, or as soon as it is so, when too little of the disk would stay free.
+   */
   async stage(source: Readable | string, limits: WriteLimits): Promise<StagedFile> {
-    return await this.stageBy((file) => copyBody(typeof source === 'string' ? localBytes(source) : receivedBytes(source), file, limits));
+    const body = typeof source === 'string' ? localBytes(source) : receivedBytes(source);
+    return await this.stageBy(limits.expectedBytes ?? 0, (file, space) => copyBody(space.whileRoom(body), file, limits));
   }
 
-  /** Does the same with what `write` puts into the new file. */
-  async stageBy(write: (file: FileHandle) => Promise<ObjectRecord>): Promise<StagedFile> {
+  /** Does the same with what `write` puts into the new file, which is at least `expectedBytes` long. */
+  async stageBy(expectedBytes: number, write: (file: FileHandle, space: FreeSpace) => Promise<ObjectRecord>): Promise<StagedFile> {
+    await this.#space.requireRoom(expectedBytes);
     const path = this.newPath();
     const file = await open(path, 'wx', 0o600);
     try {
-      const record = await write(file);
+      const record = await write(file, this.#space);
       await file.writeFile(encodeTrailer(record));
       await file.sync();
       return { path, record };
@@ -75,6 +89,12 @@ export class Staging {
       removed += 1;
     }
     return removed;
+  }
+
+  /** Sweeps again and again while the process lives, and keeps it alive for nothing. */
+  sweepOnAndOn(clock: Clock, everyMs: number): void {
+    // A folder that is away is what `probe` tells; the next round comes in any case.
+    setInterval(() => void this.sweep(clock.nowMs()).catch(() => undefined), everyMs).unref();
   }
 
   /** A name that nobody else has, for a file or folder that is swept when its process dies. */

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { expect } from 'chai';
+import { waitFor } from '../../../services/standalone/processes.ts';
 import { Defect, TransientError } from '../../../shared/errors/errors.ts';
 import { openDiskStore } from '../../../shared/objects/disk/disk-store.ts';
 import { STAGED_KEEP_MS } from '../../../shared/objects/disk/staging.ts';
@@ -32,7 +33,7 @@ describe('the disk store', () => {
   const openAt = (aheadMs = 0): Promise<ObjectStore> => openDiskStore({ folder, publicUrl: 'http://127.0.0.1:1/', masterKey, clock: { nowMs: () => Date.now() + aheadMs } });
   const staged = (): Promise<string[]> => readdir(join(folder, '.tmp'));
 
-  it('shows only whole objects after its process was killed, and sweeps what that left behind a day later', async () => {
+  it('shows only whole objects after its process was killed, and sweeps what that left behind half an hour later', async () => {
     const stored = await killWhileWriting(folder);
     const store = await openAt();
     for (const key of stored) expect(await store.head(key)).to.not.equal(undefined);
@@ -88,6 +89,22 @@ describe('the disk store', () => {
     await mkdir(join(folder, '.tmp', randomUUID(), randomUUID()), { recursive: true });
     await openAt(STAGED_KEEP_MS + 60_000);
     expect(await staged()).to.deep.equal([]);
+  });
+
+  it('sweeps what another process left behind while it runs, and nothing that is being written', async () => {
+    let aheadMs = 0;
+    const store = await openDiskStore({ folder, publicUrl: 'http://127.0.0.1:1/', masterKey, sweepEveryMs: 20, clock: { nowMs: () => Date.now() + aheadMs } });
+    await writeFile(join(folder, '.tmp', 'half-written'), 'x');
+    const body = new PassThrough();
+    const key = sourceKey(randomUUID());
+    const writing = store.write(key, body, { maxBytes: 10 });
+    await waitFor('the file that is being written', 5_000, async () => ((await staged()).length === 2 ? true : undefined));
+    const old = new Date(Date.now() - 60_000);
+    await utimes(join(folder, '.tmp', 'half-written'), old, old);
+    aheadMs = STAGED_KEEP_MS - 30_000;
+    await waitFor('the sweep', 5_000, async () => ((await staged()).includes('half-written') ? undefined : true));
+    body.end('whole');
+    expect((await writing).size_bytes).to.equal(5);
   });
 
   it('keeps files to its own user', async () => {
