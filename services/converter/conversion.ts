@@ -5,7 +5,7 @@ import { normalizeFormat } from '../../shared/domain/formats.ts';
 import type { LiveJob } from '../../shared/domain/job-state.ts';
 import { Defect, TransientError } from '../../shared/errors/errors.ts';
 import type { EventData } from '../../shared/events/registry.ts';
-import { ObjectChangedError, ObjectNotFoundError, ObjectTooLargeError } from '../../shared/objects/errors.ts';
+import { ObjectChangedError, ObjectDamagedError, ObjectNotFoundError, ObjectTooLargeError } from '../../shared/objects/errors.ts';
 import { resultKey, sourceKey } from '../../shared/objects/keys.ts';
 import { jobKeyName } from '../../shared/privacy/data-keys.ts';
 import { openTyped } from '../../shared/privacy/typed.ts';
@@ -97,6 +97,7 @@ function failureOf(error: unknown): Conversion {
     return { kind: 'failed', error: { code: 'internal', reason, cause: error.code } };
   }
   if (error instanceof ObjectNotFoundError || error instanceof ObjectChangedError) return failed('source_missing');
+  if (error instanceof ObjectDamagedError) return failed('source_damaged');
   if (error instanceof ObjectTooLargeError) return failed('result_too_large');
   throw error;
 }

@@ -10,7 +10,7 @@ import type { EventData } from '../../shared/events/registry.ts';
 import { originFrom } from '../../shared/events/origin.ts';
 import { deriveId } from '../../shared/ids/ids.ts';
 import type { Observation } from '../../shared/importer-client/messages.ts';
-import { ObjectChangedError, ObjectNotFoundError } from '../../shared/objects/errors.ts';
+import { ObjectChangedError, ObjectDamagedError, ObjectNotFoundError } from '../../shared/objects/errors.ts';
 import { isComposedEtag } from '../../shared/objects/composed-etag.ts';
 import { sourceKey } from '../../shared/objects/keys.ts';
 import type { ObjectHead } from '../../shared/objects/object-store.ts';
@@ -23,11 +23,13 @@ import { rehearsedImportError } from './rehearsal.ts';
 
 /** The assembled file is not there any more, which only an operator or a broken store can cause. */
 const LOST: Inspection = { kind: 'bad', error: { code: 'internal', reason: 'system_error', cause: 'source_missing' } };
+/** The file is whole no more, which only a broken store can cause; no later look would find it otherwise. */
+const DAMAGED: Inspection = { kind: 'bad', error: { code: 'internal', reason: 'system_error', cause: 'source_damaged' } };
 
 /** The file of a job that waits for it: its job, and what is known of it before it is read. */
 type Found = { readonly kind: 'found'; readonly head: ObjectHead; readonly maxBytes: number };
-/** There is none (yet), or the one that was there is lost. */
-type NotFound = { readonly kind: 'absent' } | { readonly kind: 'lost' };
+/** There is none (yet), or the one that was there is lost or damaged. */
+type NotFound = { readonly kind: 'absent' } | { readonly kind: 'lost' } | { readonly kind: 'damaged' };
 
 /**
  * Looks for the file of a job that waits for its upload (D32). A whole file that is what it claims to be is bound by
@@ -40,10 +42,10 @@ export async function observeSource(context: ImporterContext, jobId: string): Pr
   if (state.kind !== 'live' || !cause || state.created.import !== 'upload') return 'not_waiting';
   // By the clock, too: a file that comes after the window must not bring an expired job back (D39, D40).
   if (jobAt(state, isoTime(context.clock.nowMs())).status !== 'waiting') return 'not_waiting';
-  const found = await findFile(context, jobId, state);
+  const found = await unlessDamaged<Found | NotFound>(findFile(context, jobId, state), { kind: 'damaged' });
   if (found.kind === 'absent') return 'absent';
   if (found.kind === 'found' && isComposedEtag(found.head.etag) && !(await announce(context, cause, state, found.head))) return 'not_waiting';
-  const inspection = found.kind === 'lost' ? LOST : await inspect(context, jobId, found, state.created);
+  const inspection = found.kind === 'lost' ? LOST : found.kind === 'damaged' ? DAMAGED : await unlessDamaged(inspect(context, jobId, found, state.created), DAMAGED);
   if (inspection === 'absent') return 'absent';
   const observation = await tellLog(context, cause, inspection);
   // The single upload was whole first, so the parts are of no use any more (D46).
@@ -86,6 +88,16 @@ async function announce(context: ImporterContext, cause: StoredEvent, job: LiveJ
     return true;
   } catch (error) {
     if (error instanceof DomainError) return false;
+    throw error;
+  }
+}
+
+/** What was found, or this when the store says that it is damaged. */
+async function unlessDamaged<Result>(finding: Promise<Result>, damaged: Result): Promise<Result> {
+  try {
+    return await finding;
+  } catch (error) {
+    if (error instanceof ObjectDamagedError) return damaged;
     throw error;
   }
 }

@@ -17,6 +17,7 @@ const BY_CAUSE: Readonly<Record<NonNullable<JobError['cause']>, string>> = {
   unsupported_feature: 'The file uses a feature that cannot be converted.',
   worker_died: 'The conversion was interrupted too often. Create the job again.',
   source_missing: 'The uploaded file is no longer there. Create the job again.',
+  source_damaged: 'The uploaded file could not be read any more. Create the job again.',
 };
 
 const BY_CODE: Readonly<Record<JobError['code'], string>> = {

@@ -36,10 +36,24 @@ export type JobState = { readonly kind: 'none' } | LiveJob | { readonly kind: 'd
 
 /**
  * True while a client has yet to upload the file, for which its time is limited. An upload in parts that was completed is
- * whole: the job then waits for us alone.
+ * whole: the job then waits for us alone, and for longer.
  */
 export function awaitsFile(job: LiveJob): boolean {
   return job.status === 'waiting' && job.created.import === 'upload' && job.multipart?.completed === undefined;
+}
+
+/**
+ * How long after the upload window a file that was assembled from parts may wait to be looked at, in ms: longer than any
+ * outage that somebody would sit out. Then nobody can read it, and the credits of its job must not be held for ever.
+ */
+const UNREAD_MS_MAX = 24 * 3_600_000;
+
+/** When the job ends by the clock, by an event that is due then (§3); undefined when nothing but an event ends it. */
+export function deadlineOf(job: LiveJob): string | undefined {
+  if (job.status === 'finished') return job.finish?.expires_at;
+  if (job.status !== 'waiting') return undefined;
+  const { upload_deadline_at: windowEnd } = job.created;
+  return job.multipart?.completed ? new Date(Date.parse(windowEnd) + UNREAD_MS_MAX).toISOString() : windowEnd;
 }
 
 export const initialJob: JobState = { kind: 'none' };

@@ -1,7 +1,7 @@
 import type { EventData, JobEvent } from '../events/registry.ts';
 import type { Decider } from './decider.ts';
 import { refuse } from './job-refusal.ts';
-import { awaitsFile, evolveJob, initialJob, TERMINAL_STATUSES, type JobState, type LiveJob } from './job-state.ts';
+import { awaitsFile, deadlineOf, evolveJob, initialJob, TERMINAL_STATUSES, type JobState, type LiveJob } from './job-state.ts';
 import { abortMultipart, completeMultipart, startMultipart, type AssembledFile, type MultipartPlan } from './multipart.ts';
 import { chargeFor, type Usage } from './pricing.ts';
 
@@ -132,22 +132,17 @@ function cancel(job: LiveJob): JobEvent {
 
 /**
  * `null` when the job's time was over before; `not_due` when a deadline came early, so that it is set anew. A file that
- * was to be fetched and never was is no upload that never came: the job fails, so that its client is told (§3).
+ * was to be fetched and never was is no upload that never came, nor is one that was assembled and could never be read:
+ * the job fails, so that its client is told (§3).
  */
 function expire(now: string, job: LiveJob): JobEvent | null {
-  if (awaitsFile(job)) {
-    if (now < job.created.upload_deadline_at) throw refuse('not_due', 'The upload window is still open.', job);
-    return { type: 'job.expired', data: { reason: 'never_uploaded' } };
-  }
-  if (job.status === 'waiting' && job.created.import === 'url') {
-    if (now < job.created.upload_deadline_at) throw refuse('not_due', 'There is still time to fetch the file.', job);
-    return { type: 'job.failed', data: { error: { code: 'url_import_failed', reason: 'timeout' } } };
-  }
-  if (job.status === 'finished' && job.finish) {
-    if (now < job.finish.expires_at) throw refuse('not_due', 'The result is still kept.', job);
-    return { type: 'job.expired', data: { reason: 'result_ttl' } };
-  }
-  return null;
+  const deadline = deadlineOf(job);
+  if (deadline === undefined) return null;
+  if (now < deadline) throw refuse('not_due', 'The time of the job is not over.', job);
+  if (job.status === 'finished') return { type: 'job.expired', data: { reason: 'result_ttl' } };
+  if (awaitsFile(job)) return { type: 'job.expired', data: { reason: 'never_uploaded' } };
+  const error: EventData<'job.failed'>['error'] = job.created.import === 'url' ? { code: 'url_import_failed', reason: 'timeout' } : { code: 'internal', reason: 'system_error', cause: 'source_damaged' };
+  return { type: 'job.failed', data: { error } };
 }
 
 function remove(job: LiveJob): JobEvent {

@@ -11,7 +11,7 @@ const jobErrorReason = z.enum([
 /** `details.cause`: what a person can act on (D38). An addition to the contract, so it may grow. */
 const jobErrorCause = z.enum([
   'empty_file', 'not_what_it_claims', 'damaged', 'too_many_pixels', 'too_many_frames', 'page_not_found', 'timeout', 'out_of_memory',
-  'result_too_large', 'engine_crashed', 'unsupported_feature', 'worker_died', 'source_missing',
+  'result_too_large', 'engine_crashed', 'unsupported_feature', 'worker_died', 'source_missing', 'source_damaged',
 ]);
 
 /** Why a job failed; the text that clients read is made from these where it is shown. */
@@ -57,7 +57,7 @@ export const jobMultipartStartedV1 = z.object({ size_bytes: sizeBytes.min(1), pa
 
 /**
  * Appended when the parts were assembled into the source of the job. After it this is the file that will be converted;
- * the job stays `waiting` until the file was looked at, however long that takes.
+ * the job stays `waiting` until the file was looked at, if need be beyond its upload window.
  */
 export const jobMultipartCompletedV1 = z.object({ size_bytes: sizeBytes, etag });
 

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors/errors.ts';
+import { Defect, DomainError } from '../errors/errors.ts';
 
 /** The store has no object of this key. */
 export class ObjectNotFoundError extends DomainError<'object_not_found'> {
@@ -49,3 +49,9 @@ export class PartMismatchError extends DomainError<'part_mismatch'> {
     super('part_mismatch', `Part ${partNumber} is not the one that was uploaded.`, { part_number: partNumber });
   }
 }
+
+/**
+ * What the store holds under a key is not what was stored: its description is missing, or does not fit the bytes. It
+ * stays so, however often it is read; whoever reads for a job can end it, to all others it is a defect.
+ */
+export class ObjectDamagedError extends Defect {}

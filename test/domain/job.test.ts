@@ -120,8 +120,7 @@ const TABLE: Readonly<Record<History, Readonly<Record<CommandName, Expected>>>> 
     'complete parts': null,
     'discard parts': 'already_uploaded',
     'receive the source': 'already_uploaded',
-    'expire at last': null,
-    'expire at once': null,
+    'expire at last': failed({ error: { code: 'internal', reason: 'system_error', cause: 'source_damaged' } }),
   },
   'waiting after its parts were discarded': WAITING,
   'waiting for a URL': { ...WAITING, 'start parts': 'not_an_upload', 'expire at last': failed({ error: { code: 'url_import_failed', reason: 'timeout' } }) },
@@ -242,6 +241,12 @@ describe('what a job decides besides its status', () => {
     given(HISTORIES.waiting).when({ type: 'expire', now: UPLOAD_DEADLINE_AT }).thenDecides(expired('never_uploaded'));
     given(HISTORIES.finished).when({ type: 'expire', now: '2026-01-02T00:59:59.999Z' }).thenRefused('not_due');
     given(HISTORIES.finished).when({ type: 'expire', now: FINISHED_EXPIRES_AT }).thenDecides(expired('result_ttl'));
+  });
+
+  it('fails when a file of parts could not be read for a day after the upload window (§3)', () => {
+    const assembled = HISTORIES['waiting after its parts were assembled'];
+    given(assembled).when({ type: 'expire', now: '2026-01-02T01:59:59.999Z' }).thenRefused('not_due');
+    given(assembled).when({ type: 'expire', now: '2026-01-02T02:00:00.000Z' }).thenDecides(failed({ error: { code: 'internal', reason: 'system_error', cause: 'source_damaged' } }));
   });
 
   it('charges a live job by its own weight, a test job nothing (§2.7, D10)', () => {

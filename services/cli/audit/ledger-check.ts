@@ -1,6 +1,5 @@
 import type { Hold } from '../../../shared/domain/credits.ts';
-import { turnsExpiredAt } from '../../../shared/domain/job-view.ts';
-import type { LiveJob } from '../../../shared/domain/job-state.ts';
+import { deadlineOf, type LiveJob } from '../../../shared/domain/job-state.ts';
 import type { AuditedCredits, AuditedHold } from './credits-books.ts';
 import type { Findings } from './findings.ts';
 
@@ -60,10 +59,10 @@ export function checkSettlements(jobs: ReadonlyMap<string, JobAccount>, organiza
   }
 }
 
-/** A job whose time is over is expired by an event soon after (§3); until then its credits stay held, or its files lie there. */
+/** A job whose time is over is ended by an event soon after (§3); until then its credits stay held, or its files lie there. */
 export function checkDeadlines(jobs: ReadonlyMap<string, JobAccount>, { nowMs }: AuditMoment, findings: Findings): void {
   for (const [jobId, { job, deleted }] of jobs) {
-    const over = deleted ? undefined : turnsExpiredAt(job);
+    const over = deleted ? undefined : deadlineOf(job);
     if (over !== undefined && nowMs - Date.parse(over) > OVERDUE_MS_MAX) findings.add('deadline', `job.${jobId}`, `it is ${job.status} although its time was over at ${over}`);
   }
 }

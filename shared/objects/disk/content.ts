@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Defect } from '../../errors/errors.ts';
+import { ObjectDamagedError } from '../errors.ts';
 import type { ObjectRecord } from '../object-store.ts';
 import type { ByteRange } from '../range.ts';
 import { READ_CHUNK_BYTES } from './copy-body.ts';
@@ -10,7 +11,7 @@ import { readTrailer } from './trailer.ts';
 /** A stored file and what its end says of it. It stays readable when it is removed meanwhile. */
 export type OpenFile = { readonly file: FileHandle; readonly record: ObjectRecord };
 
-/** Opens a stored file; the caller closes it. Throws the failed system call, or `Defect` when the file is damaged. */
+/** Opens a stored file; the caller closes it. Throws the failed system call, or `ObjectDamagedError`. */
 export async function readDescribed(path: string): Promise<OpenFile> {
   const file = await open(path, 'r');
   try {
@@ -32,7 +33,7 @@ export function readContent({ file, record }: OpenFile, range?: ByteRange): Read
   return file.createReadStream({ start, end, highWaterMark: READ_CHUNK_BYTES });
 }
 
-/** Copies the content into a file that must not exist yet. Throws `Defect` when the bytes are not those that were stored. */
+/** Copies the content into a file that must not exist yet. Throws `ObjectDamagedError` when the bytes are not those that were stored. */
 export async function fillNewFile(path: string, { file, record }: OpenFile): Promise<void> {
   const target = await open(path, 'wx');
   try {
@@ -41,7 +42,7 @@ export async function fillNewFile(path: string, { file, record }: OpenFile): Pro
       sha256.update(chunk);
       await target.writeFile(chunk);
     }
-    if (sha256.digest('hex') !== record.sha256) throw new Defect('a stored file is damaged: its content does not fit its hash');
+    if (sha256.digest('hex') !== record.sha256) throw new ObjectDamagedError('a stored file is damaged: its content does not fit its hash');
   } catch (error) {
     await rm(path, { force: true });
     throw error;

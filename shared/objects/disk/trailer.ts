@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
-import { Defect } from '../../errors/errors.ts';
 import { etag, sha256, sizeBytes } from '../../events/fields.ts';
+import { ObjectDamagedError } from '../errors.ts';
 import type { ObjectRecord } from '../object-store.ts';
 
 /**
@@ -20,14 +20,14 @@ export function encodeTrailer(record: ObjectRecord): Buffer {
   return Buffer.from(`${text.padEnd(TRAILER_BYTES - 1)}\n`);
 }
 
-/** Reads what an open file is. Throws `Defect` when its end is missing or does not fit its length. */
+/** Reads what an open file is. Throws `ObjectDamagedError` when its end is missing or does not fit its length. */
 export async function readTrailer(file: FileHandle): Promise<ObjectRecord> {
   const { size } = await file.stat();
   const contentBytes = size - TRAILER_BYTES;
-  if (contentBytes < 0) throw new Defect('a stored file is shorter than its description');
+  if (contentBytes < 0) throw new ObjectDamagedError('a stored file is shorter than its description');
   const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(TRAILER_BYTES), position: contentBytes });
   const parsed = trailer.safeParse(parseJson(buffer.toString('utf8', 0, bytesRead)));
-  if (!parsed.success || parsed.data.size_bytes !== contentBytes) throw new Defect('a stored file is damaged: its end does not describe it');
+  if (!parsed.success || parsed.data.size_bytes !== contentBytes) throw new ObjectDamagedError('a stored file is damaged: its end does not describe it');
   const { size_bytes, etag: tag, sha256: hash } = parsed.data;
   return { size_bytes, etag: tag, sha256: hash };
 }

@@ -4,7 +4,7 @@ import { verifyLog, type LogReport } from '../../../services/cli/audit/verify.ts
 import { systemClock } from '../../../shared/clock/clock.ts';
 import { newId } from '../../../shared/ids/ids.ts';
 import { inParallel } from '../../support/in-parallel.ts';
-import { cancelled, created, expired, finished } from '../../support/job-events.ts';
+import { cancelled, created, expired, finished, multipartCompleted, multipartStarted } from '../../support/job-events.ts';
 import { createdFor, jobUpToConversion, World } from '../ledger/world.ts';
 
 const RUNS = 6;
@@ -75,14 +75,18 @@ describe('the audit of a log that services write to', function () {
   it('names jobs whose deadline passed long ago without an event, and no others', async () => {
     const organizationId = newId(Date.now());
     const long = createdFor(organizationId, { key_mode: 'test', credits_estimated: 1 });
-    const [waiting, kept, over, fresh] = [newId(Date.now()), newId(Date.now()), newId(Date.now()), newId(Date.now())];
+    const [waiting, kept, over, fresh, unread, unreadYet] = [newId(Date.now()), newId(Date.now()), newId(Date.now()), newId(Date.now()), newId(Date.now()), newId(Date.now())];
     await world.append(organizationId, waiting, long);
     await world.append(organizationId, kept, createdFor(organizationId, { key_mode: 'test' }), ...jobUpToConversion(organizationId, 1).slice(1), finished({ credits_charged: 0 }));
     await world.append(organizationId, over, long, expired('never_uploaded'));
     const recent = createdNow(organizationId, Date.now() - 2 * HOUR_MS - 60_000);
     await world.append(organizationId, fresh, { ...recent, data: { ...recent.data, key_mode: 'test' } });
+    // An assembled file has a day more, in which it is read if it can be.
+    await world.append(organizationId, unread, long, multipartStarted, multipartCompleted);
+    const today = createdNow(organizationId, Date.now() - 3 * HOUR_MS);
+    await world.append(organizationId, unreadYet, { ...today, data: { ...today.data, key_mode: 'test' } }, multipartStarted, multipartCompleted);
     const { findings } = await audit();
-    expect(findings.shown.filter(({ check }) => check === 'deadline').map(({ subject }) => subject)).to.have.members([`job.${waiting}`, `job.${kept}`]);
+    expect(findings.shown.filter(({ check }) => check === 'deadline').map(({ subject }) => subject)).to.have.members([`job.${waiting}`, `job.${kept}`, `job.${unread}`]);
   });
 });
 

@@ -18,6 +18,7 @@ import type { JobEvent } from '../../../shared/events/registry.ts';
 import { newId } from '../../../shared/ids/ids.ts';
 import { createLogger } from '../../../shared/log/log.ts';
 import { openDiskStore } from '../../../shared/objects/disk/disk-store.ts';
+import { ObjectDamagedError } from '../../../shared/objects/errors.ts';
 import { resultKey, resultPrefix, sourceKey } from '../../../shared/objects/keys.ts';
 import type { ObjectStore } from '../../../shared/objects/object-store.ts';
 import { jobKeyName } from '../../../shared/privacy/data-keys.ts';
@@ -254,6 +255,13 @@ describe('converting a job', () => {
     await objects.remove(sourceKey(job.id));
     expect(await convertJob(context, message, NEVER)).to.equal(DONE);
     expect((await store.load(job)).at(-1)?.event.data).to.have.nested.property('error.cause', 'source_missing');
+  });
+
+  it('ends a job whose file is damaged', async () => {
+    const { job, message } = await queuedJob();
+    engine.failure = new ObjectDamagedError('its end does not describe it');
+    expect(await convertJob(context, message, NEVER)).to.equal(DONE);
+    expect((await store.load(job)).at(-1)?.event.data).to.have.nested.property('error.cause', 'source_damaged');
   });
 
   /** Makes conversions wait until `open` is called; `started` tells that the first has begun. */

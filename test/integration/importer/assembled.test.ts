@@ -1,15 +1,18 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
+import { TransientError } from '../../../shared/errors/errors.ts';
 import { composeEtag } from '../../../shared/objects/composed-etag.ts';
 import { sourceKey } from '../../../shared/objects/keys.ts';
-import type { NamedPart } from '../../../shared/objects/object-store.ts';
+import type { NamedPart, ObjectStore } from '../../../shared/objects/object-store.ts';
 import { requestObserve } from '../../../shared/importer-client/importer-client.ts';
 import { ImporterBench, png, UPLOAD_BYTES_MAX } from '../../support/importer-bench.ts';
 
 const PART_BYTES = 1000;
 const LIMIT_MS = 10_000;
+const DAY_MS = 24 * 3_600_000;
+const SOURCE_DAMAGED = { code: 'internal', reason: 'system_error', cause: 'source_damaged' };
 
 describe('a file that was uploaded in parts', function () {
   this.timeout(60_000);
@@ -82,6 +85,30 @@ describe('a file that was uploaded in parts', function () {
     await bench.command(jobId, { type: 'complete_multipart', file: { size_bytes: PART_BYTES, etag: composeEtag(parts) } });
     await bench.waitForStatus(jobId, 'error');
     expect((await bench.events(jobId)).at(-1)?.event.data).to.deep.equal({ error: { code: 'internal', reason: 'system_error', cause: 'source_missing' } });
+  });
+
+  for (const way of ['in parts', 'at once'] as const) {
+    it(`ends its job when it was uploaded ${way} and is damaged, so that no credits stay held (§3)`, async () => {
+      const { jobId, parts } = way === 'in parts' ? await withPart(PART_BYTES) : { jobId: await bench.createJob(), parts: [] };
+      await writeFile(join(bench.folder, 'objects', sourceKey(jobId)), png(PART_BYTES));
+      if (way === 'in parts') await bench.command(jobId, { type: 'complete_multipart', file: { size_bytes: PART_BYTES, etag: composeEtag(parts) } });
+      else expect(await requestObserve(bench.nc, jobId, LIMIT_MS)).to.equal('refused');
+      await bench.waitForStatus(jobId, 'error');
+      expect((await bench.events(jobId)).at(-1)?.event.data).to.deep.equal({ error: SOURCE_DAMAGED });
+    });
+  }
+
+  it('ends its job a day after the window when it can never be read (§3)', async () => {
+    await bench.stopImporters();
+    const jobId = await bench.createJob(500);
+    await bench.command(jobId, { type: 'start_multipart', plan: { size_bytes: PART_BYTES, part_size: PART_BYTES, parts_expected: 1 } });
+    await bench.command(jobId, { type: 'complete_multipart', file: { size_bytes: PART_BYTES, etag: `${'e'.repeat(32)}-1` } });
+    const objects = Object.create(bench.objects, { head: { value: () => Promise.reject(new TransientError('storage', 'cannot be read')) } }) as ObjectStore;
+    await bench.startImporter({ objects, clock: { nowMs: () => Date.now() + DAY_MS } });
+    await bench.waitForStatus(jobId, 'error');
+    expect((await bench.events(jobId)).at(-1)?.event.data).to.deep.equal({ error: SOURCE_DAMAGED });
+    await bench.stopImporters();
+    await bench.startImporter();
   });
 
   it('does not expire once it is complete, however long nobody looks at it', async () => {
