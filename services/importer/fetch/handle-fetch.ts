@@ -17,6 +17,8 @@ import { fetchSource, type FetchedJob } from './fetch-source.ts';
 /** First and longest wait for a place, in ms; a place of the same organization is free after seconds or minutes. */
 const TURN_WAIT_MS_MIN = 250;
 const TURN_WAIT_MS_MAX = 10_000;
+/** Gives back what was not taken. */
+const noPlace = (): void => undefined;
 
 /** What the fetches of one importer share. */
 export type FetchParts = { readonly context: ImporterContext; readonly ended: EndedJobs; readonly places: FetchPlaces };
@@ -29,7 +31,8 @@ export async function handleFetch({ context, ended, places }: FetchParts, messag
   const cause = decodeMessage(message.subject, message.position, message.bytes);
   if (cause.event.type !== 'job.created' || cause.event.data.import !== 'url') return DONE;
   const job: FetchedJob = { id: cause.aggregate.id, created: cause.event.data };
-  const giveBack = places.take(job.created.organization_id);
+  // A test job connects to nothing, so it neither waits behind slow hosts nor takes a place from who does (D65).
+  const giveBack = job.created.key_mode === 'test' ? noPlace : places.take(job.created.organization_id);
   if (!giveBack) return later(turnWaitMs(message.deliveryCount));
   const over = new AbortController();
   const end = (): void => over.abort();

@@ -179,7 +179,7 @@ describe('Fetching the file of a job (§4.5)', function () {
     for (let importers = 0; importers < 2; importers += 1) await bench.startImporter(changes);
   });
 
-  it('lets no organization with slow hosts delay another one', async () => {
+  it('lets no organization with slow hosts delay another one, or its own test jobs (§5.3)', async () => {
     await bench.stopImporters();
     await bench.startImporter({ egress: far.options(EGRESS_LIMITS) });
     far.origin.on('/stuck', say(`${OK}Content-Length: 100\r\n\r\n`));
@@ -187,6 +187,8 @@ describe('Fetching the file of a job (§4.5)', function () {
     await bench.waitUntil('slow fetches', () => Promise.resolve(slow.filter((jobId) => requestsOf(jobId) > 0).length >= 45));
     const jobId = await createJob({ url: far.url('/file'), organizationId: OTHER_ORGANIZATION_ID });
     await bench.waitForStatus(jobId, 'queued');
+    // A test job of the same organization fetches nothing, so it does not wait either (§5.3).
+    await bench.waitForStatus(await createJob({ url: far.url('/file'), keyMode: 'test' }), 'queued');
     // Every slow one still holds its place.
     for (const stuck of slow) expect(await bench.eventTypes(stuck)).to.deep.equal(['job.created']);
     for (const stuck of slow) expect(await failureOf(stuck)).to.deep.equal({ code: 'url_import_failed', reason: 'timeout' });
