@@ -6,7 +6,7 @@ import { z } from 'zod';
 export type CheckedAnswer = { readonly method: string; readonly path: string; readonly status: number; readonly headers: Headers; readonly body: unknown };
 
 const responseSchema = z.object({
-  headers: z.record(z.string(), z.object({ required: z.boolean().optional() })).optional(),
+  headers: z.record(z.string(), z.object({ required: z.boolean().optional(), schema: z.object({ type: z.string() }).optional() })).optional(),
   content: z.record(z.string(), z.object({ schema: z.unknown() })).optional(),
 });
 const documentSchema = z.object({
@@ -51,8 +51,10 @@ export async function openApiCheck(baseUrl: string): Promise<OpenApiCheck> {
       if (operation && !response) throw new Error(`${name} is not in the OpenAPI document`);
       if (operation) seen.add(`${method} ${template} ${status}`);
       if (!answer.headers.has('x-request-id')) throw new Error(`${name} has no X-Request-Id`);
-      for (const [header, { required }] of Object.entries(response?.headers ?? {})) {
+      for (const [header, { required, schema }] of Object.entries(response?.headers ?? {})) {
         if (required === true && !answer.headers.has(header)) throw new Error(`${name} lacks the header ${header}`);
+        const value = answer.headers.get(header);
+        if (schema?.type === 'integer' && value !== null && !/^\d+$/.test(value)) throw new Error(`${name} has no whole number in ${header}, but ${value}`);
       }
       if (method === 'HEAD') return;
       const pointer = response ? pointerOf(template ?? '', method, status, response, answer) : '#/components/schemas/Error';

@@ -120,11 +120,18 @@ const SOMETIMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   429: { 'Retry-After': 'Seconds until the minute ends; absent for `active_job_limit_reached`.' },
 };
 
+/** Headers whose value is a whole number. */
+const NUMBER_HEADERS: ReadonlySet<string> = new Set(['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After']);
+
+function headerShape(description: string, name: string): z.ZodType {
+  return NUMBER_HEADERS.has(name) ? z.int().min(0).describe(description) : z.string().describe(description);
+}
+
 function headersOf(always: Readonly<Record<string, string>>, sometimes: Readonly<Record<string, string>> = {}) {
   const all = { 'X-Request-Id': 'Names this request to support.', ...always };
   return z.object({
-    ...mapValues(all, (description) => z.string().describe(description)),
-    ...mapValues(sometimes, (description) => z.string().optional().describe(description)),
+    ...mapValues(all, headerShape),
+    ...mapValues(sometimes, (description, name) => headerShape(description, name).optional()),
   });
 }
 
