@@ -11,6 +11,7 @@ import type { DataKeys } from '../../shared/privacy/data-keys.ts';
 import type { MasterKey } from '../../shared/privacy/master-key.ts';
 import type { EventStore } from '../../shared/store/event-store.ts';
 import type { ApiConfig } from './config.ts';
+import type { UploadsInHand } from './files/uploads-in-hand.ts';
 import type { StorageWatch } from './health/storage-watch.ts';
 import type { IdempotencyBucket } from './idempotency/bucket.ts';
 import type { AddressFailures } from './limits/address-failures.ts';
@@ -49,6 +50,7 @@ export type Dependencies = {
   readonly logGuard: LogGuard;
   readonly whenSettled: WhenSettled;
   readonly waitPlaces: WaitPlaces;
+  readonly uploadsInHand: UploadsInHand;
   /** Aborted when the process stops: what waits answers at once. */
   readonly stopping: AbortSignal;
 };

@@ -15,6 +15,7 @@ import { createApp } from './app.ts';
 import { openAccounts } from './accounts.ts';
 import { budgetLimitsOf, readApiSettings } from './config.ts';
 import type { Dependencies } from './dependencies.ts';
+import { UploadsInHand } from './files/uploads-in-hand.ts';
 import { StorageWatch } from './health/storage-watch.ts';
 import { makeAddressReader, makeProxyCheck } from './http/client-address.ts';
 import { securityHeaders } from './http/security-headers.ts';
@@ -92,6 +93,7 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
     logGuard,
     whenSettled: watchSettling(nc),
     waitPlaces: new WaitPlaces(),
+    uploadsInHand: new UploadsInHand(),
     stopping,
   };
 }

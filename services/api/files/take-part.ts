@@ -20,7 +20,9 @@ export async function takePart(deps: Dependencies, ctx: ApiContext): Promise<voi
   if (link === 'forged' || link.operation !== 'part') throw ApiError.of(403, 'unauthorized', 'This is not a part URL as it was given.', { reason: 'url_invalid' });
   await requireOpen(deps, jobIdOf(ctx));
   requireLength(ctx, link.sizeBytes);
-  const part = await receiveBody(ctx, true, () => deps.objects.writePart(link.key, link.uploadId, link, ctx.req));
+  const part = await deps.uploadsInHand.alone(`${link.key} ${link.uploadId} ${link.partNumber}`, () =>
+    receiveBody(ctx, true, () => deps.objects.writePart(link.key, link.uploadId, link, ctx.req)),
+  );
   ctx.set('ETag', `"${part.etag}"`);
   ctx.status = 200;
   ctx.body = '';

@@ -40,7 +40,9 @@ async function receive(deps: Dependencies, ctx: ApiContext, link: Extract<FileLi
   const declaredBytes = declaredLength(ctx);
   // What is known to be too long is refused before the client is told to go on.
   const isWelcome = declaredBytes === undefined || declaredBytes <= link.maxBytes;
-  return await receiveBody(ctx, isWelcome, () => receiveUpload(deps.objects, link.key, ctx.req, { declaredBytes, maxBytes: link.maxBytes }));
+  return await deps.uploadsInHand.alone(link.key, () =>
+    receiveBody(ctx, isWelcome, () => receiveUpload(deps.objects, link.key, ctx.req, { declaredBytes, maxBytes: link.maxBytes })),
+  );
 }
 
 async function requireWaiting(deps: Dependencies, jobId: string): Promise<void> {
