@@ -117,8 +117,12 @@ describe('What a client typed', function () {
   }
 });
 
+/** Of a link of our own, or of one of an S3 store. */
 function signatureOf(url: string): string {
-  return new URL(url).searchParams.get('signature') ?? '';
+  const { searchParams } = new URL(url);
+  const signature = searchParams.get('signature') ?? searchParams.get('X-Amz-Signature');
+  if (signature === null) throw new Error('the link is not signed');
+  return signature;
 }
 
 function tasks(input_format = 'webp'): Record<string, unknown> {

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { waitFor } from '../../services/standalone/processes.ts';
 import type { JobView } from '../../shared/domain/job-view.ts';
+import { resultPrefix } from '../../shared/objects/keys.ts';
 import { resultUrlOf, TestClient, type Answer } from './client.ts';
 import { creditsByJob, readLog, typesByJob } from './log-reading.ts';
 import type { TestOperator, TestOrganization } from './organization.ts';
 import { runCommand } from './run-program.ts';
 import type { TestService } from './service.ts';
+import { openStoreOf } from './stored-files.ts';
 
 /** What a killed worker had in hand comes again after 30 s, and a busy machine takes its time. */
 const SETTLED_LIMIT_MS = 180_000;
@@ -140,8 +140,9 @@ export class Books {
     const answer = await this.client.send('GET', resultUrlOf(await this.client.readJob(jobId)));
     expect(answer.status, `result of ${jobId}`).to.equal(200);
     expect(answer.bytes.length, `result of ${jobId}`).to.be.greaterThan(0);
-    const folder = join(this.#service.dataDir, 'objects/result', jobId);
-    expect(await readdir(folder), `results of ${jobId} in the store`).to.have.length(1);
+    const stored: string[] = [];
+    for await (const { key } of (await openStoreOf(this.#service)).list(resultPrefix(jobId))) stored.push(key);
+    expect(stored, `results of ${jobId} in the store`).to.have.length(1);
   }
 
   async #ownEvents(stream: 'JOBS' | 'CREDITS') {
