@@ -6,6 +6,7 @@ import { resultUrlOf, tasksOf, TestClient, uploadUrlOf, type ErrorBody } from '.
 import { fixturePath } from '../../support/fixtures.ts';
 import { openApiCheck } from '../../support/openapi-check.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { requireRefused } from '../../support/stored-files.ts';
 
 type List = { readonly data: readonly JobView[] };
 
@@ -29,8 +30,7 @@ describe('Deadlines as clients see them', function () {
     const job = await client.createJob(tasksOf('jpg', 'png'));
     const url = uploadUrlOf(job);
     await waitFor('the end of the upload URL', OVER_LIMIT_MS, () => Date.now() > Date.parse(job.created_at) + UPLOAD_URL_TTL_SECONDS * 1000 || undefined);
-    const refused = await client.send<ErrorBody>('PUT', url, { body: 'x' });
-    expect([refused.status, refused.body.error.code, refused.body.error.details]).to.deep.equal([403, 'unauthorized', { reason: 'url_expired' }]);
+    requireRefused(await client.send('PUT', url, { body: 'x' }), { status: 403, error: { code: 'unauthorized', details: { reason: 'url_expired' } } });
     expect((await client.readJob(job.id)).status).to.equal('waiting');
   });
 
@@ -50,7 +50,7 @@ describe('Deadlines as clients see them', function () {
     const url = resultUrlOf(job);
     expect((await client.send('GET', url)).status).to.equal(200);
     await waitFor('the end of the result', OVER_LIMIT_MS, () => Date.now() > Date.parse(job.expires_at) || undefined);
-    expect((await client.send('GET', url)).status).to.equal(404);
+    requireRefused(await client.send('GET', url), { status: 404 });
     const expired = await client.readJob(job.id);
     expect(expired).to.include({ status: 'expired', credits_used: 1, expires_at: job.expires_at });
     expect(expired.tasks?.map(({ status }) => status)).to.deep.equal(['finished', 'finished', 'expired']);

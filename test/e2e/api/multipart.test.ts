@@ -7,7 +7,7 @@ import { makeLargePhoto, MultipartUpload, outcome } from '../../support/multipar
 import { openApiCheck } from '../../support/openapi-check.ts';
 import { makeDot, readPicture } from '../../support/pictures.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { hasFiles, openStoreOf, openUploadsOf } from '../../support/stored-files.ts';
+import { hasFiles, openStoreOf, openUploadsOf, requireRefused } from '../../support/stored-files.ts';
 
 const PART_BYTES = 26_214_400;
 /** Lower than the file of the test, so that it is over the limit after the restart. */
@@ -76,7 +76,7 @@ describe('A file in parts on its way through the API (§4.4)', function () {
     await waitFor('the end of the part URL', OVER_LIMIT_MS, async () => {
       const answer = await client.send<ErrorBody>('PUT', url, { body: 'abc' });
       if (answer.status === 200) return undefined;
-      expect(outcome(answer)).to.deep.equal([403, 'unauthorized', { reason: 'url_expired' }]);
+      requireRefused(answer, { status: 403, error: { code: 'unauthorized', details: { reason: 'url_expired' } } });
       return true;
     });
     const deadlineMs = Date.parse(job.created_at) + 9_000;

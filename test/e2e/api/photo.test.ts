@@ -6,6 +6,7 @@ import { fixturePath } from '../../support/fixtures.ts';
 import { openApiCheck } from '../../support/openapi-check.ts';
 import { openOperator, type TestOperator } from '../../support/organization.ts';
 import { sharedService, type TestService } from '../../support/service.ts';
+import { describeOwnLinks } from '../../support/stored-files.ts';
 
 describe('A photograph on its way through the API', function () {
   this.timeout(120_000);
@@ -45,7 +46,7 @@ describe('A photograph on its way through the API', function () {
     expect(await balance()).to.equal(before - 1);
   });
 
-  describe('the download', () => {
+  describeOwnLinks('the download', () => {
     let url: string;
     let whole: Answer;
 
