@@ -23,7 +23,7 @@ const HEADER_MARKER = 'zyxHEADERMARKERqlaWVU';
 const GRANTED = 50;
 /** What a killed importer had in hand comes again after 30 s; then the file is fetched anew. */
 const AGAIN_LIMIT_MS = 90_000;
-const OPEN_LIMIT_MS = 10_000;
+const OPEN_LIMIT_MS = 30_000;
 
 /** Status of the job and of its tasks, in their order. */
 function statusesOf(job: JobView): readonly (string | undefined)[] {

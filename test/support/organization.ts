@@ -14,8 +14,8 @@ import type { TestService } from './service.ts';
 
 type Scope = EventData<'account.api_key_created'>['scopes'][number];
 
-/** A copy follows within milliseconds. */
-const KNOWN_LIMIT_MS = 10_000;
+/** A copy follows within milliseconds, on a busy machine within seconds. */
+const KNOWN_LIMIT_MS = 30_000;
 const ALL_SCOPES: readonly Scope[] = ['job.read', 'job.write', 'webhook.read', 'webhook.write'];
 
 /** An API key of a test. */

@@ -15,7 +15,7 @@ import { startNats, type TestNats } from '../../support/servers.ts';
 
 const TTL_MS = 2_000;
 /** The server looks for what is over now and then. */
-const FORGOTTEN_LIMIT_MS = 10_000;
+const FORGOTTEN_LIMIT_MS = 30_000;
 const BACK_LIMIT_MS = 20_000;
 
 const entryOf = (text: string): Entry => ({ state: 'running', fingerprint: 'a'.repeat(64), job_id: deriveId(text), lease_until: '2026-01-01T00:00:00.000Z' });

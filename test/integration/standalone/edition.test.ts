@@ -7,7 +7,9 @@ import { readRunFile } from '../../../shared/config/run-file.ts';
 import { makeStand, startEditionProcess, type EditionProcess, type Stand } from '../../support/edition-process.ts';
 
 const NAMES = ['api', 'converter', 'ledger'];
-const GONE_LIMIT_MS = 10_000;
+const GONE_LIMIT_MS = 30_000;
+/** Both servers starting at once on a slow machine, one of them recovering. */
+const SERVERS_LIMIT_MS = 60_000;
 
 async function untilRunning(edition: EditionProcess): Promise<void> {
   await edition.until(/Running at/);
@@ -17,7 +19,9 @@ function pidOf(edition: EditionProcess, service: string): number {
   return Number(new RegExp(`${service} runs as (\\d+)`).exec(edition.output())?.[1]);
 }
 
-describe('the standalone edition', () => {
+describe('the standalone edition', function () {
+  // Two starts, each as long as a line may take.
+  this.timeout(240_000);
   let stand: Stand;
   let editions: EditionProcess[] = [];
   const start = (environment: Readonly<Record<string, string>> = {}): EditionProcess => {
@@ -100,7 +104,7 @@ describe('the standalone edition', () => {
     process.kill(Number(readFileSync(join(stand.folder, 'data/nats/nats-server.pid'), 'utf8')), 'SIGKILL');
     await edition.until(/postgres ended/, before);
     await edition.until(/nats-server ended/, before);
-    await waitFor('both servers', GONE_LIMIT_MS, async () => {
+    await waitFor('both servers', SERVERS_LIMIT_MS, async () => {
       const client = new pg.Client({ connectionString: run?.database_url ?? '' });
       client.on('error', () => undefined);
       const connected = await client.connect().then(() => true, () => false);
