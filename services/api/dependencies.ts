@@ -9,6 +9,7 @@ import type { Logger } from '../../shared/log/log.ts';
 import type { ObjectStore } from '../../shared/objects/object-store.ts';
 import type { DataKeys } from '../../shared/privacy/data-keys.ts';
 import type { MasterKey } from '../../shared/privacy/master-key.ts';
+import type { AppendWatch } from '../../shared/store/append-watch.ts';
 import type { EventStore } from '../../shared/store/event-store.ts';
 import type { ApiConfig } from './config.ts';
 import type { UploadsInHand } from './files/uploads-in-hand.ts';
@@ -29,6 +30,7 @@ export type Dependencies = {
   readonly logger: Logger;
   readonly nc: NatsConnection;
   readonly store: EventStore;
+  readonly appendWatch: AppendWatch;
   readonly objects: ObjectStore;
   readonly storageWatch: StorageWatch;
   /** Verifies the links of uploads and downloads. */

@@ -10,6 +10,7 @@ import { fileLinkKey } from '../../shared/objects/links.ts';
 import { openObjectStore } from '../../shared/objects/open-store.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
 import { openKvDataKeys } from '../../shared/privacy/kv-data-keys.ts';
+import { watchAppends } from '../../shared/store/append-watch.ts';
 import { createJetStreamStore } from '../../shared/store/jetstream.ts';
 import { createApp } from './app.ts';
 import { openAccounts } from './accounts.ts';
@@ -68,13 +69,15 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
   cleanup.add('position watch', () => positions.stop());
   const logGuard = await LogGuard.start(nc, pool, logger);
   cleanup.add('log guard', () => logGuard.stop());
+  const appendWatch = watchAppends(nc);
   const objects = await openObjectStore(settings, masterKey);
   return {
     config,
     clock: systemClock,
     logger,
     nc,
-    store: createJetStreamStore(nc),
+    store: appendWatch.watched(createJetStreamStore(nc)),
+    appendWatch,
     objects,
     storageWatch: new StorageWatch(objects),
     linkKey: fileLinkKey(masterKey),

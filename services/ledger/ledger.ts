@@ -3,6 +3,7 @@ import type { Clock } from '../../shared/clock/clock.ts';
 import { TransientError } from '../../shared/errors/errors.ts';
 import type { Cleanup } from '../../shared/lifecycle/run-service.ts';
 import type { Logger } from '../../shared/log/log.ts';
+import type { AppendWatch } from '../../shared/store/append-watch.ts';
 import type { EventStore } from '../../shared/store/event-store.ts';
 import { Admission } from './admission.ts';
 import { Books } from './books.ts';
@@ -21,6 +22,8 @@ const READY_CATCH_UP_MS_MAX = 500;
 export type LedgerParts = {
   readonly nc: NatsConnection;
   readonly store: EventStore;
+  /** Says whether the log takes what the store appends. */
+  readonly appendWatch: Pick<AppendWatch, 'isTaking'>;
   readonly clock: Clock;
   readonly holdReleaseMs: number;
   /** After this time in ms a job whose file was not uploaded stops counting as active (D41). */
@@ -45,7 +48,7 @@ export async function startLedger(parts: LedgerParts, cleanup: Cleanup, logger: 
   cleanup.add('orphaned holds', () => orphans.stop());
   await lookAtOpenHolds({ nc, store, books, clock }, holdReleaseMs);
   const admission = new Admission({ nc, store, books, clock, holdReleaseMs, uploadGraceMs });
-  const answering = answerLedgerRequests({ nc, admission, isReady: () => followsLog(copy) }, logger);
+  const answering = answerLedgerRequests({ nc, admission, isReady: async () => parts.appendWatch.isTaking() && (await followsLog(copy)) }, logger);
   cleanup.add('requests', () => answering.stop());
   // Ready means that the server knows of the subscriptions.
   await nc.flush();

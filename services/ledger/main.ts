@@ -5,6 +5,7 @@ import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts'
 import { createLogger, type Logger } from '../../shared/log/log.ts';
 import { untilLogIsRight } from '../../shared/log-state/until-log-is-right.ts';
 import { NATS_SETTINGS, openNats } from '../../shared/nats/open.ts';
+import { watchAppends } from '../../shared/store/append-watch.ts';
 import { createJetStreamStore } from '../../shared/store/jetstream.ts';
 import { startLedger } from './ledger.ts';
 
@@ -20,9 +21,11 @@ async function start(cleanup: Cleanup, logger: Logger): Promise<void> {
   const settings = readSettings();
   const nc = await openNats(settings, 'ledger', cleanup, logger);
   await untilLogIsRight(nc, logger);
+  const appendWatch = watchAppends(nc);
   const parts = {
     nc,
-    store: createJetStreamStore(nc),
+    store: appendWatch.watched(createJetStreamStore(nc)),
+    appendWatch,
     clock: systemClock,
     holdReleaseMs: settings.HOLD_RELEASE_SECONDS * 1_000,
     uploadGraceMs: settings.ACTIVE_JOB_UPLOAD_GRACE_SECONDS * 1_000,

@@ -15,7 +15,7 @@ export type DependencyState = 'ok' | 'away';
 /** Asks everything the api cannot serve without, at the same time and for a bounded time. */
 export async function lookAtDependencies(deps: Dependencies): Promise<Readonly<Record<string, DependencyState>>> {
   const looks: Readonly<Record<string, () => Promise<boolean>>> = {
-    nats: async () => deps.logWatch.isConnected() && (await deps.nc.flush().then(() => true)),
+    nats: async () => deps.logWatch.isConnected() && deps.appendWatch.isTaking() && (await deps.nc.flush().then(() => true)),
     accounts: async () => deps.keysAreCurrent(),
     postgres: async () => (await deps.pool.query('select 1')).rowCount === 1,
     storage: () => deps.objects.probe().then(() => true),

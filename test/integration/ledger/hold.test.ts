@@ -53,6 +53,21 @@ describe('holding credits', function () {
     expect(sumsOf(await world.credits(organizationId))).to.deep.equal({ granted: 10, balance: 6, held: 4, charged: 0 });
   });
 
+  it('is not offered by a ledger whose events the log refuses', async () => {
+    const apart = await World.start();
+    try {
+      const healthy = await apart.startLedger();
+      const organizationId = await apart.organizationWith(10);
+      await healthy.stop();
+      await apart.startLedger({ store: { load: (aggregate) => apart.store.load(aggregate), append: () => Promise.reject(new TransientError('nats', 'NATS does not answer')) } });
+      expect(await isLedgerReady(apart.nc)).to.equal(true);
+      await expectFailure(apart.hold(organizationId, 1), TransientError);
+      await waitFor('the ledger saying so', BACK_MS_MAX, async () => ((await isLedgerReady(apart.nc)) ? undefined : true));
+    } finally {
+      await apart.stop();
+    }
+  });
+
   it(`gives exactly ten of ${RIVALS} rivals the last ten credits`, async () => {
     const organizationId = await world.organizationWith(10);
     const answers = await Promise.all(Array.from({ length: RIVALS }, () => world.hold(organizationId, 1)));

@@ -11,6 +11,7 @@ import type { HoldAnswer, HoldRequest } from '../../../shared/ledger-client/mess
 import { Cleanup } from '../../../shared/lifecycle/run-service.ts';
 import { createLogger } from '../../../shared/log/log.ts';
 import { connectNats } from '../../../shared/nats/connect.ts';
+import { watchAppends } from '../../../shared/store/append-watch.ts';
 import { afterLast, type EventStore } from '../../../shared/store/event-store.ts';
 import { createJetStreamStore } from '../../../shared/store/jetstream.ts';
 import { applyStreams } from '../../../streams/apply.ts';
@@ -66,7 +67,9 @@ export class World {
     const nc = await connectNats({ url: this.server.url, name: 'ledger', logger });
     const cleanup = new Cleanup();
     cleanup.add('connection', () => nc.close());
-    const parts = { nc, store: createJetStreamStore(nc), clock: systemClock, holdReleaseMs: HOLD_RELEASE_MS, uploadGraceMs: UPLOAD_GRACE_MS, ...options };
+    const appendWatch = watchAppends(nc);
+    const store = appendWatch.watched(options.store ?? createJetStreamStore(nc));
+    const parts = { nc, clock: systemClock, holdReleaseMs: HOLD_RELEASE_MS, uploadGraceMs: UPLOAD_GRACE_MS, ...options, store, appendWatch };
     await startLedger(parts, cleanup, logger);
     const ledger = { stop: () => cleanup.run(logger) };
     this.#cleanup.add('ledger', ledger.stop);
