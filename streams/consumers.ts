@@ -1,4 +1,5 @@
 import type { EventType } from '../shared/events/registry.ts';
+import { SETTLE_DURABLE } from '../shared/ledger-client/settling.ts';
 import { typeFilter } from '../shared/store/subjects.ts';
 import { dueFilter } from '../shared/timers/timers.ts';
 import { accounts } from './accounts.ts';
@@ -34,7 +35,7 @@ export const CONSUMERS: readonly ConsumerDefinition[] = [
   worker(jobs, 'converter-images', 'converter', 'Converts images', [typeFilter('job.source_received')]),
   worker(jobs, 'converter-simulated', 'converter', 'Simulates the conversions of test jobs', [typeFilter('job.source_received')]),
   worker(timers, 'converter-simulated-end', 'converter', 'Ends simulated conversions that were to take a while', [dueFilter('simulation_end')]),
-  worker(jobs, 'ledger-settle', 'ledger', 'Charges or releases the hold of an ended job', JOB_ENDS.map(typeFilter)),
+  worker(jobs, SETTLE_DURABLE, 'ledger', 'Charges or releases the hold of an ended job', JOB_ENDS.map(typeFilter)),
   worker(timers, 'ledger-orphans', 'ledger', 'Releases holds whose job was never created', [dueFilter('orphaned_hold')]),
 ];
 

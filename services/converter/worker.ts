@@ -3,12 +3,12 @@ import type { EventData } from '../../shared/events/registry.ts';
 import { DONE, later, type Outcome } from '../../shared/consume/outcome.ts';
 import type { WorkerMessage } from '../../shared/consume/worker.ts';
 import { isExhausted, jobDecider, type JobCommand } from '../../shared/domain/job.ts';
-import { ConflictError, DomainError, TransientError } from '../../shared/errors/errors.ts';
+import { ConflictError, TransientError } from '../../shared/errors/errors.ts';
 import { originFrom } from '../../shared/events/origin.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
 import { deriveId, newId } from '../../shared/ids/ids.ts';
 import { resultKey } from '../../shared/objects/keys.ts';
-import { handle, loadState } from '../../shared/store/handle.ts';
+import { handleUnlessRefused, loadState } from '../../shared/store/handle.ts';
 import { decodeMessage } from '../../shared/store/stored-message.ts';
 import { convert, type Conversion } from './conversion.ts';
 import type { ConverterContext } from './context.ts';
@@ -122,11 +122,6 @@ async function end(context: ConverterContext, cause: StoredEvent, attempt: numbe
 
 /** False when somebody else decided about the job in between: cancelled, deleted, or owned by another attempt. */
 async function decideAlone(context: ConverterContext, cause: StoredEvent, command: JobCommand, commandId: string): Promise<boolean> {
-  try {
-    await handle(context.store, jobDecider, cause.aggregate, command, originFrom(cause, 'converter', commandId, context.clock.nowMs()));
-    return true;
-  } catch (error) {
-    if (error instanceof DomainError) return false;
-    throw error;
-  }
+  const origin = originFrom(cause, 'converter', commandId, context.clock.nowMs());
+  return (await handleUnlessRefused(context.store, jobDecider, cause.aggregate, command, origin)) !== undefined;
 }

@@ -4,7 +4,6 @@ import type { WorkerMessage } from '../../shared/consume/worker.ts';
 import type { LiveJob } from '../../shared/domain/job-state.ts';
 import { jobDecider, type JobCommand } from '../../shared/domain/job.ts';
 import { jobAt } from '../../shared/domain/job-view.ts';
-import { DomainError } from '../../shared/errors/errors.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
 import type { EventData } from '../../shared/events/registry.ts';
 import { originFrom } from '../../shared/events/origin.ts';
@@ -14,7 +13,7 @@ import { ObjectChangedError, ObjectDamagedError, ObjectNotFoundError } from '../
 import { isComposedEtag } from '../../shared/objects/composed-etag.ts';
 import { sourceKey } from '../../shared/objects/keys.ts';
 import type { ObjectHead } from '../../shared/objects/object-store.ts';
-import { handle, loadState } from '../../shared/store/handle.ts';
+import { handleUnlessRefused, loadState } from '../../shared/store/handle.ts';
 import { parseSubject } from '../../shared/store/subjects.ts';
 import type { ImporterContext } from './context.ts';
 import { inspectSource, type Inspection } from './inspect.ts';
@@ -83,13 +82,8 @@ async function findFile(context: ImporterContext, jobId: string, { multipart }: 
 async function announce(context: ImporterContext, cause: StoredEvent, job: LiveJob, { size_bytes, etag }: ObjectHead): Promise<boolean> {
   if (job.multipart?.completed) return true;
   const origin = originFrom(cause, 'importer', deriveId('multipart_completed', cause.aggregate.id, etag), context.clock.nowMs());
-  try {
-    await handle(context.store, jobDecider, cause.aggregate, { type: 'complete_multipart', file: { size_bytes, etag } }, origin);
-    return true;
-  } catch (error) {
-    if (error instanceof DomainError) return false;
-    throw error;
-  }
+  const command: JobCommand = { type: 'complete_multipart', file: { size_bytes, etag } };
+  return (await handleUnlessRefused(context.store, jobDecider, cause.aggregate, command, origin)) !== undefined;
 }
 
 /** What was found, or this when the store says that it is damaged. */
@@ -123,13 +117,8 @@ export async function tellLog(context: ImporterContext, cause: StoredEvent, insp
   const { id: jobId } = cause.aggregate;
   const command: JobCommand = inspection.kind === 'good' ? { type: 'receive_source', source: inspection.source } : { type: 'fail', error: inspection.error };
   const origin = originFrom(cause, 'importer', deriveId(command.type === 'fail' ? 'source_refused' : 'source_received', jobId), context.clock.nowMs());
-  try {
-    await handle(context.store, jobDecider, cause.aggregate, command, origin);
-  } catch (error) {
-    // Cancelled, deleted, expired or observed by another meanwhile: nothing is left to do.
-    if (error instanceof DomainError) return 'not_waiting';
-    throw error;
-  }
+  // Cancelled, deleted, expired or observed by another meanwhile: nothing is left to do.
+  if (!(await handleUnlessRefused(context.store, jobDecider, cause.aggregate, command, origin))) return 'not_waiting';
   const logger = context.logger.child({ job_id: jobId, correlation_id: cause.envelope.correlationid });
   if (inspection.kind === 'good') logger.info({ size_bytes: inspection.source.size_bytes }, 'source received');
   else logger.info({ code: inspection.error.code, reason: inspection.error.reason, cause: inspection.error.cause }, 'source refused');

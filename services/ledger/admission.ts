@@ -44,8 +44,9 @@ export class Admission {
   }
 
   /**
-   * Holds credits for a job, once for each job id, if the organization may have one more (D29, D41). The answer's balance is exact after the hold. Every refusal
-   * is an answer; throws `TransientError` when the log is away or the request had to wait too long.
+   * Holds credits for a job, once for each job id, if the organization may have one more (D29, D41). The answer's balance
+   * is exact after the hold. Every refusal is an answer; throws `TransientError` when the log is away or the request had
+   * to wait too long.
    */
   async hold(request: HoldRequest, receivedMs: number): Promise<HoldAnswer> {
     let isScheduled = false;

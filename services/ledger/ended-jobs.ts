@@ -4,12 +4,13 @@ import { readStream, streamExtent } from '../../shared/consume/read-stream.ts';
 import { balanceOf } from '../../shared/domain/credits.ts';
 import { Defect, TransientError } from '../../shared/errors/errors.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
+import { isSettled, SETTLE_DURABLE } from '../../shared/ledger-client/settling.ts';
 import { toTransient } from '../../shared/nats/transient.ts';
 import type { EventStore } from '../../shared/store/event-store.ts';
 import { decodeMessage } from '../../shared/store/stored-message.ts';
 import type { Books } from './books.ts';
 import type { HoldRow } from './credits-tables.ts';
-import { SETTLE_DURABLE, settleInTurn, settlementOf } from './settle.ts';
+import { settleInTurn, settlementOf } from './settle.ts';
 
 /** How long a refusal is delayed at most to look for jobs that ended, in ms; the caller waits five seconds in all. */
 const LOOK_MS_MAX = 1_000;
@@ -73,9 +74,8 @@ export class EndedJobs {
   async #readBacklog(): Promise<Backlog | undefined> {
     const { last } = await streamExtent(this.#parts.nc, 'JOBS');
     try {
-      const { ack_floor, num_pending, num_ack_pending, config } = await (await this.#manager).consumers.info('JOBS', SETTLE_DURABLE);
-      const isEmpty = ack_floor.stream_seq >= last || num_pending + num_ack_pending === 0;
-      return isEmpty ? undefined : { floor: ack_floor.stream_seq, last, filters: config.filter_subjects ?? [] };
+      const info = await (await this.#manager).consumers.info('JOBS', SETTLE_DURABLE);
+      return isSettled(info, last) ? undefined : { floor: info.ack_floor.stream_seq, last, filters: info.config.filter_subjects ?? [] };
     } catch (error) {
       throw toTransient(error);
     }

@@ -7,15 +7,13 @@ import { Defect } from '../../shared/errors/errors.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
 import type { EventData, JobEvent } from '../../shared/events/registry.ts';
 import { deriveId } from '../../shared/ids/ids.ts';
+import { SETTLE_DURABLE } from '../../shared/ledger-client/settling.ts';
 import type { Logger } from '../../shared/log/log.ts';
 import { decodeMessage } from '../../shared/store/stored-message.ts';
 import type { Books } from './books.ts';
 
 /** Ended jobs that are settled at once; those of one organization wait for each other anyway. */
 const SLOTS = 8;
-
-/** The durable with which ledgers follow the ends of jobs (`streams/consumers.ts`). */
-export const SETTLE_DURABLE = 'ledger-settle';
 
 /** Settles every job that ends: durable `ledger-settle` on `JOBS`. */
 export function startSettling(nc: NatsConnection, books: Books, logger: Logger): Promise<RunningWorker> {

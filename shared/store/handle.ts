@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fold, type Decider } from '../domain/decider.ts';
-import { ConflictError, Defect } from '../errors/errors.ts';
+import { ConflictError, Defect, DomainError } from '../errors/errors.ts';
 import type { AggregateRef, Origin, StoredEvent } from '../events/envelope.ts';
 import type { DomainEvent } from '../events/registry.ts';
 import { afterLast, type EventStore } from './event-store.ts';
@@ -43,6 +43,22 @@ export async function handle<State, Command, Event extends DomainEvent>(
       if (!(error instanceof ConflictError) || decision === DECISIONS_MAX) throw error;
       await delay(Math.random() * RETRY_JITTER_MS_MAX);
     }
+  }
+}
+
+/** The same, but undefined when `decide` refuses the command: whoever only reacts to events finds that others were faster. */
+export async function handleUnlessRefused<State, Command, Event extends DomainEvent>(
+  store: EventStore,
+  decider: Decider<State, Command, Event>,
+  aggregate: AggregateRef,
+  command: Command,
+  origin: Origin,
+): Promise<Handled<State> | undefined> {
+  try {
+    return await handle(store, decider, aggregate, command, origin);
+  } catch (error) {
+    if (error instanceof DomainError) return undefined;
+    throw error;
   }
 }
 

@@ -72,7 +72,7 @@ export type TaskDefinition = z.infer<typeof taskDefinition>;
 export const createJobBody = z
   .object({
     tasks: z.record(z.string(), taskDefinition).describe('Exactly three tasks under names of your choice: one import, one `convert`, one `export/url`. Each but the first names the one before it in `input`.'),
-    tag: shortText.optional().describe('Text of your choice, by which `GET /jobs` can be filtered. From a test key, a tag that begins with `test:` makes the job fail or take a while (see "Test mode" above).'),
+    tag: shortText.optional().describe('Text of your choice, by which `GET /jobs` can be filtered. From a test key, a tag that begins with `test:fail=` or `test:delay=` makes the job fail or take a while (see "Test mode" above).'),
   })
   .meta({
     id: 'CreateJobRequest',

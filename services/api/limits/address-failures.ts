@@ -3,16 +3,12 @@ import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Clock } from '../../../shared/clock/clock.ts';
 import { FAILURES_FILTER, failuresSubject } from '../../../shared/limits/subjects.ts';
 import type { Logger } from '../../../shared/log/log.ts';
-import { ExpiringCache } from '../../../shared/privacy/expiring-cache.ts';
 import { STORED_PREFIX } from '../../../shared/store/subjects.ts';
 import { limitError } from './limit-error.ts';
 import { valueIn, type Counters } from './counters.ts';
 import { endOf, minuteOf } from './minute.ts';
+import { HighestCounts } from './highest-counts.ts';
 
-/** Addresses this process remembers, 200 bytes each; one that is forgotten is asked for again. */
-const REMEMBERED_MAX = 100_000;
-/** A count is of no use after its minute, in ms. */
-const REMEMBER_MS = 60_000;
 /** Characters of the name of an address: more than enough to tell all addresses apart. */
 const NAME_CHARACTERS = 22;
 
@@ -27,18 +23,18 @@ export class AddressFailures {
   readonly #key: KeyObject;
   readonly #clock: Clock;
   readonly #subscription: Subscription;
-  #seen: ExpiringCache<number>;
+  readonly #seen: HighestCounts;
 
   private constructor(nc: NatsConnection, counters: Counters, limit: number, key: KeyObject, clock: Clock, logger: Logger) {
     this.#counters = counters;
     this.#limit = limit;
     this.#key = key;
     this.#clock = clock;
-    this.#seen = this.#forget();
+    this.#seen = new HighestCounts(clock);
     this.#subscription = nc.subscribe(STORED_PREFIX + FAILURES_FILTER, {
       callback: (error, message) => {
         if (error) logger.warn({ err: error }, 'the subscription on failed attempts reports an error');
-        else this.#note(message.subject.slice(STORED_PREFIX.length), valueIn(message) ?? 0);
+        else this.#seen.note(message.subject.slice(STORED_PREFIX.length), valueIn(message) ?? 0);
       },
     });
     void this.#followConnection(nc);
@@ -55,7 +51,7 @@ export class AddressFailures {
   async requireAllowed(address: string): Promise<void> {
     const minute = minuteOf(this.#clock.nowMs());
     const subject = this.#subjectOf(minute, address);
-    const count = this.#seen.get(subject) ?? this.#note(subject, await this.#counters.read(subject));
+    const count = this.#seen.get(subject) ?? this.#seen.note(subject, await this.#counters.read(subject));
     if (count >= this.#limit) throw this.#refusal(minute);
   }
 
@@ -64,7 +60,7 @@ export class AddressFailures {
     const minute = minuteOf(this.#clock.nowMs());
     const subject = this.#subjectOf(minute, address);
     const count = await this.#counters.add(subject);
-    this.#note(subject, count);
+    this.#seen.note(subject, count);
     if (count > this.#limit) throw this.#refusal(minute);
   }
 
@@ -80,19 +76,8 @@ export class AddressFailures {
     return failuresSubject(minute, createHmac('sha256', this.#key).update(address).digest('base64url').slice(0, NAME_CHARACTERS));
   }
 
-  /** Remembers the higher of both and answers it: what is read and what is told may overtake each other. */
-  #note(subject: string, count: number): number {
-    const highest = Math.max(count, this.#seen.get(subject) ?? 0);
-    this.#seen.set(subject, highest);
-    return highest;
-  }
-
   /** What was counted while the connection was away has not been told. */
   async #followConnection(nc: NatsConnection): Promise<void> {
-    for await (const status of nc.status()) if (status.type === 'reconnect') this.#seen = this.#forget();
-  }
-
-  #forget(): ExpiringCache<number> {
-    return new ExpiringCache<number>({ entriesMax: REMEMBERED_MAX, keepMs: REMEMBER_MS }, this.#clock);
+    for await (const status of nc.status()) if (status.type === 'reconnect') this.#seen.forgetAll();
   }
 }

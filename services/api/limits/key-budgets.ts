@@ -1,14 +1,9 @@
 import type { KeyContext } from '../../../shared/accounts/accounts-copy.ts';
 import type { Clock } from '../../../shared/clock/clock.ts';
 import { requestsSubject } from '../../../shared/limits/subjects.ts';
-import { ExpiringCache } from '../../../shared/privacy/expiring-cache.ts';
 import type { Counters } from './counters.ts';
 import { endOf, minuteOf } from './minute.ts';
-
-/** Counts this process remembers; a key that is forgotten is asked for again. */
-const REMEMBERED_MAX = 100_000;
-/** A count is of no use after its minute, in ms. */
-const REMEMBER_MS = 60_000;
+import { HighestCounts } from './highest-counts.ts';
 
 /** What a request counts against: creating jobs, or all the rest (§8 rate limits 1). */
 export type BudgetName = 'create' | 'other';
@@ -29,14 +24,13 @@ export class KeyBudgets {
   readonly #counters: Counters;
   readonly #limits: BudgetLimits;
   readonly #clock: Clock;
-  /** Highest count of each budget that this process has seen. */
-  readonly #seen: ExpiringCache<number>;
+  readonly #seen: HighestCounts;
 
   constructor(counters: Counters, limits: BudgetLimits, clock: Clock) {
     this.#counters = counters;
     this.#limits = limits;
     this.#clock = clock;
-    this.#seen = new ExpiringCache({ entriesMax: REMEMBERED_MAX, keepMs: REMEMBER_MS }, clock);
+    this.#seen = new HighestCounts(clock);
   }
 
   /**
@@ -50,7 +44,7 @@ export class KeyBudgets {
     const seen = this.#seen.get(subject) ?? 0;
     if (seen >= limit) return { ...usage(limit, seen, minute), isWithin: false };
     const count = await this.#counters.add(subject);
-    this.#note(subject, count);
+    this.#seen.note(subject, count);
     return { ...usage(limit, count, minute), isWithin: count <= limit };
   }
 
@@ -59,7 +53,7 @@ export class KeyBudgets {
     const minute = minuteOf(this.#clock.nowMs());
     const subject = requestsSubject(minute, budget, key.api_key_id);
     const count = await this.#counters.read(subject).catch(() => 0);
-    return usage(this.#limitOf(key, budget), this.#note(subject, count), minute);
+    return usage(this.#limitOf(key, budget), this.#seen.note(subject, count), minute);
   }
 
   /** How the budget stands as far as this process knows, without asking anybody. */
@@ -72,13 +66,6 @@ export class KeyBudgets {
   #limitOf(key: KeyContext, budget: BudgetName): number {
     if (budget === 'other') return this.#limits.other;
     return key.plan === 'active' ? this.#limits.createActive : this.#limits.createFree;
-  }
-
-  /** Remembers the higher of both and answers it: answers may overtake each other. */
-  #note(subject: string, count: number): number {
-    const highest = Math.max(count, this.#seen.get(subject) ?? 0);
-    this.#seen.set(subject, highest);
-    return highest;
   }
 }
 

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { jetstreamManager, type ConsumerInfo } from '@nats-io/jetstream';
+import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { isSettled, SETTLE_DURABLE } from '../../../shared/ledger-client/settling.ts';
 import { toTransient } from '../../../shared/nats/transient.ts';
 import { STREAM_OF } from '../../../shared/store/subjects.ts';
 import { shareNextLook } from './share-next-look.ts';
 
-/** Durable with which the ledger follows the ends of jobs (`streams/consumers.ts`). */
-const SETTLE_DURABLE = 'ledger-settle';
 /** How long a balance waits for the ledger, in ms; it usually takes ten. Later the balance is shown as it is. */
 const SETTLED_MS_MAX = 1_000;
 const LOOK_EVERY_MS = 10;
@@ -30,8 +29,4 @@ export function watchSettling(nc: NatsConnection): WhenSettled {
       throw toTransient(error);
     }
   };
-}
-
-function isSettled({ ack_floor, num_pending, num_ack_pending }: ConsumerInfo, position: number): boolean {
-  return ack_floor.stream_seq >= position || (num_pending === 0 && num_ack_pending === 0);
 }

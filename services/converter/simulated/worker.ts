@@ -7,13 +7,13 @@ import { normalizeFormat } from '../../../shared/domain/formats.ts';
 import type { LiveJob } from '../../../shared/domain/job-state.ts';
 import { jobDecider, type JobCommand } from '../../../shared/domain/job.ts';
 import type { TestTriggers } from '../../../shared/domain/test-triggers.ts';
-import { ConflictError, Defect, DomainError, TransientError } from '../../../shared/errors/errors.ts';
+import { ConflictError, Defect, TransientError } from '../../../shared/errors/errors.ts';
 import type { AggregateRef, StoredEvent } from '../../../shared/events/envelope.ts';
 import { originFrom } from '../../../shared/events/origin.ts';
 import { deriveId } from '../../../shared/ids/ids.ts';
 import { resultKey } from '../../../shared/objects/keys.ts';
 import { openTestTriggers } from '../../../shared/privacy/test-triggers.ts';
-import { handle, loadState } from '../../../shared/store/handle.ts';
+import { handleUnlessRefused, loadState } from '../../../shared/store/handle.ts';
 import { parseSubject } from '../../../shared/store/subjects.ts';
 import { parseDueTimer, scheduleTimer } from '../../../shared/timers/timers.ts';
 import type { SimulationContext } from './context.ts';
@@ -103,10 +103,6 @@ async function storeResult(context: SimulationContext, { job, attempt, claim }: 
 
 /** The event that the command has led to, now or before; undefined when somebody else decided about the job. */
 async function decide(context: SimulationContext, cause: StoredEvent, command: JobCommand, commandId: string): Promise<StoredEvent | undefined> {
-  try {
-    return (await handle(context.store, jobDecider, cause.aggregate, command, originFrom(cause, 'converter', commandId, context.clock.nowMs()))).appended;
-  } catch (error) {
-    if (error instanceof DomainError) return undefined;
-    throw error;
-  }
+  const origin = originFrom(cause, 'converter', commandId, context.clock.nowMs());
+  return (await handleUnlessRefused(context.store, jobDecider, cause.aggregate, command, origin))?.appended;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { CodedError, TransientError } from '../../errors/errors.ts';
+import { contentBytes } from '../disk/content.ts';
 import { copyBody, READ_CHUNK_BYTES, receivedBytes } from '../disk/copy-body.ts';
 import { ObjectTooLargeError } from '../errors.ts';
 import type { ObjectHead, ObjectRecord, WriteLimits } from '../object-store.ts';
@@ -58,7 +59,7 @@ export async function putSpooled(bucket: Bucket, name: string, spooled: Spooled)
 
 /** The bytes of a spooled body from the start. The file stays open, which a read stream of its own would close. */
 export function readSpooled({ file, record }: Spooled): Readable {
-  return Readable.from(fileBytes(file, record.size_bytes), { objectMode: false, highWaterMark: READ_CHUNK_BYTES });
+  return Readable.from(contentBytes(file, record.size_bytes), { objectMode: false, highWaterMark: READ_CHUNK_BYTES });
 }
 
 /** Checksum that the store compares before it keeps a body. */
@@ -79,21 +80,12 @@ async function describeFile(file: FileHandle, limits: WriteLimits): Promise<Obje
   if (size > limits.maxBytes) throw new ObjectTooLargeError(limits.maxBytes);
   const [md5, sha256] = [createHash('md5'), createHash('sha256')];
   let read = 0;
-  for await (const chunk of fileBytes(file, size)) {
+  for await (const chunk of contentBytes(file, size)) {
     md5.update(chunk);
     sha256.update(chunk);
     read += chunk.length;
   }
   return { size_bytes: read, etag: md5.digest('hex'), sha256: sha256.digest('hex') };
-}
-
-async function* fileBytes(file: FileHandle, sizeBytes: number): AsyncGenerator<Buffer> {
-  for (let position = 0; position < sizeBytes; ) {
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(Math.min(READ_CHUNK_BYTES, sizeBytes - position)), position });
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    yield buffer.subarray(0, bytesRead);
-  }
 }
 
 /** A full local disk passes; what the body itself ended with is passed on. */
