@@ -33,6 +33,8 @@ export const CONSUMERS: readonly ConsumerDefinition[] = [
   { ...worker(jobs, 'importer-fetch', 'importer', 'Fetches the files of jobs from their URLs', [typeFilter('job.created')]), ackPendingMax: FETCHES_PENDING_MAX },
   worker(jobs, 'importer-clean', 'importer', 'Removes what an ended job leaves behind', JOB_ENDS.map(typeFilter)),
   worker(jobs, 'converter-images', 'converter', 'Converts images', [typeFilter('job.source_received')]),
+  worker(jobs, 'converter-office', 'converter', 'Converts documents, spreadsheets, presentations and PDFs', [typeFilter('job.source_received')]),
+  worker(jobs, 'converter-media', 'converter', 'Converts audio and video', [typeFilter('job.source_received')]),
   worker(jobs, 'converter-simulated', 'converter', 'Simulates the conversions of test jobs', [typeFilter('job.source_received')]),
   worker(timers, 'converter-simulated-end', 'converter', 'Ends simulated conversions that were to take a while', [dueFilter('simulation_end')]),
   worker(jobs, SETTLE_DURABLE, 'ledger', 'Charges or releases the hold of an ended job', JOB_ENDS.map(typeFilter)),

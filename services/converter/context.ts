@@ -1,5 +1,6 @@
-import type { EventData } from '../../shared/events/registry.ts';
 import type { Clock } from '../../shared/clock/clock.ts';
+import type { Pair } from '../../shared/domain/catalogue/pairs.ts';
+import type { EngineName, Lane } from '../../shared/domain/catalogue/tools.ts';
 import type { Logger } from '../../shared/log/log.ts';
 import type { ObjectStore } from '../../shared/objects/object-store.ts';
 import type { DataKeys } from '../../shared/privacy/data-keys.ts';
@@ -7,12 +8,12 @@ import type { EventStore } from '../../shared/store/event-store.ts';
 import type { Engine } from './engines/engine.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
-/** An engine that passed its probe at start. */
+/** An engine that can convert a job here: all the tools that the pair needs passed their self-test. */
 export type ReadyEngine = {
-  readonly name: EventData<'job.conversion_started'>['engine'];
+  readonly name: EngineName;
+  /** Of the first tool of the pair. */
   readonly version: string;
   readonly engine: Engine;
-  readonly converts: (input: string, output: string) => boolean;
 };
 
 /** Everything the converter works with. */
@@ -21,7 +22,10 @@ export type ConverterContext = {
   readonly objects: ObjectStore;
   readonly dataKeys: DataKeys;
   readonly sandbox: Sandbox;
-  readonly engines: readonly ReadyEngine[];
+  /** The queue whose jobs are converted; those of other queues are left to them. */
+  readonly lane: Lane;
+  /** The engine for a pair; undefined when a tool that it needs does not work in this process. */
+  readonly engineFor: (pair: Pair) => ReadyEngine | undefined;
   /** Jobs that this process is converting now. */
   readonly running: Set<string>;
   readonly clock: Clock;

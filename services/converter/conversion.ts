@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { retryTransient } from '../../shared/consume/retry.ts';
-import { normalizeFormat } from '../../shared/domain/formats.ts';
+import { normalizeFormat } from '../../shared/domain/catalogue/formats.ts';
 import type { LiveJob } from '../../shared/domain/job-state.ts';
 import { Defect, TransientError } from '../../shared/errors/errors.ts';
 import type { EventData } from '../../shared/events/registry.ts';
@@ -73,8 +73,8 @@ async function runEngine(context: ConverterContext, claim: Claim, job: JobDir, s
   const options = await retryTransient(() => openOptions(context, claim), signal);
   const path = join(job.path, SOURCE_NAME);
   await retryTransient(() => context.objects.download(sourceKey(claim.jobId), path, { ifMatch: source.etag }), signal);
-  const request = { job, source: SOURCE_NAME, input: knownFormat(created.input_format), output: knownFormat(created.output_format), options };
-  return claim.engine.engine.convert(request, { sandbox: context.sandbox, signal, timeLimitMs: context.timeLimitMs });
+  const request = { job, organizationId: created.organization_id, source: SOURCE_NAME, input: knownFormat(created.input_format), output: knownFormat(created.output_format), options };
+  return claim.engine.engine.convert(request, { sandbox: context.sandbox, signal, timeLimitMs: context.timeLimitMs, onProgress: () => undefined });
 }
 
 async function openOptions(context: ConverterContext, claim: Claim): Promise<Readonly<Record<string, unknown>>> {

@@ -1,7 +1,7 @@
 import { systemClock } from '../../shared/clock/clock.ts';
 import { loadSettings } from '../../shared/config/load.ts';
 import { startWorker } from '../../shared/consume/worker.ts';
-import { findPair, normalizeFormat } from '../../shared/domain/formats.ts';
+import { LANES, type Lane } from '../../shared/domain/catalogue/tools.ts';
 import { SPEED_FACTOR } from '../../shared/domain/pricing.ts';
 import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
 import { createLogger, type Logger } from '../../shared/log/log.ts';
@@ -11,19 +11,23 @@ import { OBJECT_SETTINGS, openObjectStore } from '../../shared/objects/open-stor
 import { openKvDataKeys } from '../../shared/privacy/kv-data-keys.ts';
 import { openMasterKey } from '../../shared/privacy/master-key.ts';
 import { createJetStreamStore } from '../../shared/store/jetstream.ts';
-import type { ReadyEngine } from './context.ts';
+import type { Engine } from './engines/engine.ts';
 import { createImageEngine } from './engines/image/engine.ts';
-import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
+import { engineFinder, probeTools } from './engines/ready.ts';
+import { createSandbox } from './sandbox/sandbox.ts';
 import { startSimulation } from './simulated/simulation.ts';
 import { convertJob } from './worker.ts';
 
 /** A result larger than this many times the largest input is a mistake or an attack. */
 const RESULT_PER_INPUT_MAX = 2;
 
+/** The setting that says how many conversions of a queue run at once. */
+const SLOTS_OF = { images: 'CONVERTER_SLOTS', office: 'CONVERTER_OFFICE_SLOTS', media: 'CONVERTER_MEDIA_SLOTS' } as const satisfies Record<Lane, string>;
+
 const loadConfig = () =>
   loadSettings(
     process.env,
-    [...NATS_SETTINGS, 'MASTER_KEY', 'LOG_LEVEL', ...OBJECT_SETTINGS, 'CONVERTER_SLOTS', 'CONVERTER_SANDBOX', 'CONVERSION_TIMEOUT_SECONDS', 'RESULT_TTL_SECONDS', 'MAX_INPUT_BYTES'],
+    [...NATS_SETTINGS, 'MASTER_KEY', 'LOG_LEVEL', ...OBJECT_SETTINGS, 'CONVERTER_SLOTS', 'CONVERTER_OFFICE_SLOTS', 'CONVERTER_MEDIA_SLOTS', 'CONVERTER_SANDBOX', 'CONVERSION_TIMEOUT_SECONDS', 'RESULT_TTL_SECONDS', 'MAX_INPUT_BYTES'],
     ['NATS_URL', 'MASTER_KEY'],
   );
 
@@ -33,7 +37,9 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
   const config = loadConfig();
   const sandbox = await createSandbox({ mode: config.CONVERTER_SANDBOX });
   for (const warning of sandbox.warnings) logger.warn({ sandbox: sandbox.level }, warning);
-  const engines = await readyEngines(sandbox, logger);
+  const engines: readonly Engine[] = [createImageEngine()];
+  for (const engine of engines) cleanup.add(`engine ${engine.name}`, () => engine.stop());
+  const tools = await probeTools(engines, sandbox, logger);
   const masterKey = openMasterKey(config.MASTER_KEY);
   const nc = await openNats(config, 'converter', cleanup, logger);
   await untilLogIsRight(nc, logger);
@@ -42,7 +48,7 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
     objects: await openObjectStore(config, masterKey),
     dataKeys: await openKvDataKeys(nc, masterKey),
     sandbox,
-    engines,
+    engineFor: engineFinder(engines, tools),
     running: new Set<string>(),
     clock: systemClock,
     logger,
@@ -51,24 +57,13 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
     resultBytesMax: config.MAX_INPUT_BYTES * RESULT_PER_INPUT_MAX,
     speedFactor: SPEED_FACTOR,
   };
-  const worker = await startWorker(nc, { stream: 'JOBS', durable: 'converter-images', slots: config.CONVERTER_SLOTS, handle: (message, signal) => convertJob(context, message, signal) }, logger);
-  cleanup.add('worker', () => worker.stop());
-  await startSimulation({ ...context, nc }, cleanup);
-}
-
-/** Probes every engine; one that does not work is left out and named in the log. */
-async function readyEngines(sandbox: Sandbox, logger: Logger): Promise<readonly ReadyEngine[]> {
-  const engine = createImageEngine();
-  const state = await engine.probe(sandbox);
-  if (!state.available) {
-    logger.error({ engine: engine.name, reason: state.reason }, 'an engine does not work; its jobs wait for a converter where it does');
-    return [];
+  for (const lane of LANES) {
+    const worker = await startWorker(
+      nc,
+      { stream: 'JOBS', durable: `converter-${lane}`, slots: config[SLOTS_OF[lane]], handle: (message, signal) => convertJob({ ...context, lane }, message, signal) },
+      logger,
+    );
+    cleanup.add(`worker of ${lane}`, () => worker.stop());
   }
-  logger.info({ engine: engine.name, version: state.version, sandbox: sandbox.level }, 'engine works');
-  const converts = (input: string, output: string): boolean => {
-    const from = normalizeFormat(input);
-    const to = normalizeFormat(output);
-    return from !== undefined && to !== undefined && findPair(from, to)?.engine === engine.name;
-  };
-  return [{ name: 'image', version: state.version, engine, converts }];
+  await startSimulation({ ...context, nc }, cleanup);
 }

@@ -2,8 +2,12 @@ import { retryTransient } from '../../shared/consume/retry.ts';
 import type { EventData } from '../../shared/events/registry.ts';
 import { DONE, later, type Outcome } from '../../shared/consume/outcome.ts';
 import type { WorkerMessage } from '../../shared/consume/worker.ts';
+import { normalizeFormat } from '../../shared/domain/catalogue/formats.ts';
+import { findPair, type Pair } from '../../shared/domain/catalogue/pairs.ts';
+import { LANE_OF } from '../../shared/domain/catalogue/tools.ts';
+import type { LiveJob } from '../../shared/domain/job-state.ts';
 import { isExhausted, jobDecider, type JobCommand } from '../../shared/domain/job.ts';
-import { ConflictError, TransientError } from '../../shared/errors/errors.ts';
+import { ConflictError, Defect, TransientError } from '../../shared/errors/errors.ts';
 import { originFrom } from '../../shared/events/origin.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
 import { deriveId, newId } from '../../shared/ids/ids.ts';
@@ -49,11 +53,13 @@ async function claimAndConvert(context: ConverterContext, cause: StoredEvent, si
   if (state.kind !== 'live' || (state.status !== 'queued' && state.status !== 'processing')) return DONE;
   // Simulated by a worker of their own, so that they never take the place of a conversion (§5.3).
   if (state.created.key_mode === 'test') return DONE;
+  const pair = pairOf(state);
+  if (LANE_OF[pair.engine] !== context.lane) return DONE;
   if (isExhausted(state)) {
     await end(context, cause, state.attempt, { code: 'internal', reason: 'system_error', cause: 'worker_died' });
     return DONE;
   }
-  const engine = context.engines.find((candidate) => candidate.converts(state.created.input_format, state.created.output_format));
+  const engine = context.engineFor(pair);
   if (!engine) return later(NO_ENGINE_WAIT_MS);
   const attempt = state.attempt + 1;
   const claim = { type: 'start_conversion', attempt, engine: engine.name, engine_version: engine.version } as const;
@@ -65,6 +71,13 @@ async function claimAndConvert(context: ConverterContext, cause: StoredEvent, si
   } catch (error) {
     return giveBack(context, cause, attempt, error);
   }
+}
+
+function pairOf({ created }: LiveJob): Pair {
+  const [input, output] = [normalizeFormat(created.input_format), normalizeFormat(created.output_format)];
+  const pair = input && output && findPair(input, output);
+  if (!pair) throw new Defect(`the catalogue does not convert ${created.input_format} to ${created.output_format}`);
+  return pair;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { normalizeFormat } from '../../shared/domain/formats.ts';
+import { normalizeFormat } from '../../shared/domain/catalogue/formats.ts';
 import { Defect } from '../../shared/errors/errors.ts';
 import type { EventData } from '../../shared/events/registry.ts';
 import type { ObjectKey } from '../../shared/objects/keys.ts';

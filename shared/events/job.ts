@@ -12,6 +12,7 @@ const jobErrorReason = z.enum([
 const jobErrorCause = z.enum([
   'empty_file', 'not_what_it_claims', 'damaged', 'too_many_pixels', 'too_many_frames', 'page_not_found', 'timeout', 'out_of_memory',
   'result_too_large', 'engine_crashed', 'unsupported_feature', 'worker_died', 'source_missing', 'source_damaged',
+  'password_required', 'wrong_password', 'too_many_pages', 'too_many_cells', 'too_long', 'unpacks_too_large', 'no_text', 'no_audio', 'no_video',
 ]);
 
 /** Why a job failed; the text that clients read is made from these where it is shown. */
@@ -68,7 +69,7 @@ export const jobMultipartAbortedV1 = z.object({});
 export const jobSourceReceivedV1 = z.object({ size_bytes: sizeBytes, sha256, etag });
 
 /** Appended by the worker that claims the job; after it the job is `processing` and other attempts are fenced. A test job is claimed by the simulation (§5.3). */
-export const jobConversionStartedV1 = z.object({ attempt, engine: z.enum(['image', 'simulated']), engine_version: engineVersion });
+export const jobConversionStartedV1 = z.object({ attempt, engine: z.enum(['image', 'pdf', 'office', 'media', 'simulated']), engine_version: engineVersion });
 
 /**
  * Appended by a worker that is told to stop in the middle of a conversion and hands the job back; it stays `processing`

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { extensionOf, findPair, FORMAT_NAMES, listPairs, mimeOf, normalizeFormat, weightOf } from '../../shared/domain/formats.ts';
-import { isOutputFormat } from '../../shared/domain/options.ts';
+import { extensionOf, FORMAT_NAMES, mimeOf, normalizeFormat } from '../../shared/domain/catalogue/formats.ts';
+import { findPair, listPairs, weightOf } from '../../shared/domain/catalogue/pairs.ts';
+import { isOutputFormat } from '../../shared/domain/catalogue/options/options.ts';
 
 describe('the table of formats', () => {
   it('knows a format in any case and by its aliases (D21)', () => {
@@ -30,18 +31,18 @@ describe('the table of formats', () => {
   });
 
   it('finds listed pairs and no others', () => {
-    expect(findPair('jpg', 'webp')).to.deep.equal({ input: 'jpg', output: 'webp', weight: 1, estimate: 1, engine: 'image' });
+    expect(findPair('jpg', 'webp')).to.deep.equal({ input: 'jpg', output: 'webp', weight: 1, estimate: 1, engine: 'image', tools: ['sharp'], bestEffort: false });
     expect(findPair('jpg', 'jpg')).to.include({ output: 'jpg' });
     expect(findPair('png', 'svg')).to.equal(undefined);
   });
 
   it('weighs by the rules of the price list, the highest first (§2.7, D26)', () => {
-    expect(weightOf('pdf', 'document')).to.equal(4);
-    expect(weightOf('pdf', 'iwork')).to.equal(4);
-    expect(weightOf('video', 'video')).to.equal(2);
-    expect(weightOf('iwork', 'pdf')).to.equal(2);
-    expect(weightOf('video', 'audio')).to.equal(1);
-    expect(weightOf('pdf', 'image')).to.equal(1);
-    expect(weightOf('image', 'image')).to.equal(1);
+    expect(weightOf('pdf', 'docx')).to.equal(4);
+    expect(weightOf('pdf', 'pages')).to.equal(4);
+    expect(weightOf('mp4', 'webm')).to.equal(2);
+    expect(weightOf('key', 'pdf')).to.equal(2);
+    expect(weightOf('mp4', 'mp3')).to.equal(1);
+    expect(weightOf('pdf', 'png')).to.equal(1);
+    expect(weightOf('jpg', 'webp')).to.equal(1);
   });
 });

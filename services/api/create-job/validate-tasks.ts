@@ -1,6 +1,6 @@
 import { findHeaderProblems } from '../../../shared/egress/header-rules.ts';
-import { isOutputFormat, parseOptions, type ParsedOptions } from '../../../shared/domain/options.ts';
-import { normalizeFormat } from '../../../shared/domain/formats.ts';
+import { isOutputFormat, parseOptions, type ParsedOptions } from '../../../shared/domain/catalogue/options/options.ts';
+import { normalizeFormat } from '../../../shared/domain/catalogue/formats.ts';
 import type { JobTyped } from '../../../shared/domain/job-view.ts';
 import type { FetchTerms } from '../../../shared/privacy/fetch-terms.ts';
 import type { Issue } from '../errors/api-error.ts';
@@ -43,7 +43,7 @@ export function validateTasks(tasks: unknown): Validated {
   const fetch = checkFetch(chain.source, issues);
   const format = resolveInputFormat(chain, issues);
   const outputFormat = spell(chain.convert.definition.output_format);
-  const options = checkOptions(chain.convert, issues);
+  const options = checkOptions(chain.convert, format, issues);
   if (format === 'missing') return { issues, field: 'input_format' };
   if (issues.length > 0 || format === 'contradictory') return { issues };
   const typed = {
@@ -129,17 +129,17 @@ function resolveInputFormat({ source, convert }: Chain, issues: Issue[]): string
   return 'missing';
 }
 
-function checkOptions(convert: ConvertTask, issues: Issue[]): ParsedOptions {
+function checkOptions(convert: ConvertTask, inputFormat: string, issues: Issue[]): ParsedOptions {
   const { options = {}, output_format } = convert.definition;
   const path = `tasks.${convert.name}.options`;
-  const format = normalizeFormat(output_format);
+  const [input, output] = [normalizeFormat(inputFormat), normalizeFormat(output_format)];
   const nothing: ParsedOptions = { options: {}, ignored: [], issues: [] };
   if (JSON.stringify(options).length > OPTIONS_CHARS_MAX) {
     issues.push({ path, message: `must have at most ${OPTIONS_CHARS_MAX} characters` });
     return nothing;
   }
-  if (format === undefined || !isOutputFormat(format)) return nothing;
-  const parsed = parseOptions(format, options);
+  if (input === undefined || output === undefined || !isOutputFormat(output)) return nothing;
+  const parsed = parseOptions(input, output, options);
   issues.push(...parsed.issues.map((issue) => ({ path: `${path}.${issue.path}`, message: issue.message })));
   return parsed;
 }

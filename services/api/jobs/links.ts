@@ -1,4 +1,4 @@
-import { extensionOf, mimeOf, normalizeFormat } from '../../../shared/domain/formats.ts';
+import { extensionOf, mimeOf, normalizeFormat } from '../../../shared/domain/catalogue/formats.ts';
 import { expiresAt } from '../../../shared/domain/job-view.ts';
 import type { LiveJob } from '../../../shared/domain/job-state.ts';
 import { Defect } from '../../../shared/errors/errors.ts';

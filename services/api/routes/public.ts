@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { listPairs } from '../../../shared/domain/formats.ts';
-import { OPTION_SCHEMAS } from '../../../shared/domain/options.ts';
+import { listPairs } from '../../../shared/domain/catalogue/pairs.ts';
+import { OPTION_SCHEMAS } from '../../../shared/domain/catalogue/options/options.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import { operationsShape } from '../openapi/schemas.ts';
 import type { Route } from './route.ts';

@@ -1,5 +1,5 @@
 import { chmod, lstat } from 'node:fs/promises';
-import type { FormatName } from '../../../shared/domain/formats.ts';
+import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
 import { matchesDeclared, SNIFF_BYTES } from '../../../shared/objects/sniff.ts';
 import { EngineFailure } from './failure.ts';
 import { readHead } from './head.ts';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { isoTime } from '../../../shared/clock/clock.ts';
 import { DONE, later, type Outcome } from '../../../shared/consume/outcome.ts';
 import type { WorkerMessage } from '../../../shared/consume/worker.ts';
-import { normalizeFormat } from '../../../shared/domain/formats.ts';
+import { normalizeFormat } from '../../../shared/domain/catalogue/formats.ts';
 import type { LiveJob } from '../../../shared/domain/job-state.ts';
 import { jobDecider, type JobCommand } from '../../../shared/domain/job.ts';
 import type { TestTriggers } from '../../../shared/domain/test-triggers.ts';

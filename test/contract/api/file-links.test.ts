@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { resultUrlOf as signResult } from '../../../services/api/jobs/links.ts';
 import { fold } from '../../../shared/domain/decider.ts';
-import { FORMAT_NAMES } from '../../../shared/domain/formats.ts';
+import { FORMAT_NAMES } from '../../../shared/domain/catalogue/formats.ts';
 import { jobDecider } from '../../../shared/domain/job.ts';
 import { openDiskStore } from '../../../shared/objects/disk/disk-store.ts';
 import { openMasterKey } from '../../../shared/privacy/master-key.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { FORMAT_NAMES, listPairs } from '../../../shared/domain/formats.ts';
+import { FORMAT_NAMES } from '../../../shared/domain/catalogue/formats.ts';
+import { listPairs } from '../../../shared/domain/catalogue/pairs.ts';
 import { tasksOf, TestClient, type ErrorBody } from '../../support/client.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { openApiCheck } from '../../support/openapi-check.ts';

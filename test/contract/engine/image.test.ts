@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { imageSize } from 'image-size';
-import type { FormatName } from '../../../shared/domain/formats.ts';
+import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
 import { createImageEngine } from '../../../services/converter/engines/image/engine.ts';
 import { describeEngine } from './suite.ts';
 

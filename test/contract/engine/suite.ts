@@ -1,8 +1,9 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { FormatName, Pair } from '../../../shared/domain/formats.ts';
-import { sniffFormat } from '../../../shared/objects/sniff.ts';
+import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
+import { listPairs, type Pair } from '../../../shared/domain/catalogue/pairs.ts';
+import { matchesDeclared } from '../../../shared/objects/sniff.ts';
 import type { ConversionResult, Engine } from '../../../services/converter/engines/engine.ts';
 import { EngineFailure, type FailureCause } from '../../../services/converter/engines/failure.ts';
 import { createSandbox, type Sandbox } from '../../../services/converter/sandbox/sandbox.ts';
@@ -10,6 +11,9 @@ import { fixturePath } from '../../support/fixtures.ts';
 
 /** Wall-clock limit of one conversion in tests; generous, because every file runs beside others on two processors. */
 const TIME_LIMIT_MS = 25_000;
+
+/** Whose files these are. */
+const ORGANIZATION = '018f0000-0000-7000-8000-000000000001';
 
 /** What a suite tells about one conversion. */
 export interface Conversion {
@@ -19,6 +23,7 @@ export interface Conversion {
   readonly options?: Readonly<Record<string, unknown>>;
   readonly timeLimitMs?: number;
   readonly signal?: AbortSignal;
+  readonly onProgress?: (percent: number) => void;
 }
 
 /** A conversion and the bytes that it left, read before the job's folder goes. */
@@ -26,12 +31,12 @@ export type Converted = ConversionResult & { readonly bytes: Buffer };
 
 /** Converts a fixture (by name) or bytes in a folder of its own. */
 export async function convertIn(sandbox: Sandbox, engine: Engine, conversion: Conversion): Promise<Converted> {
-  const { source, input, output, options = {}, timeLimitMs = TIME_LIMIT_MS, signal = new AbortController().signal } = conversion;
+  const { source, input, output, options = {}, timeLimitMs = TIME_LIMIT_MS, signal = new AbortController().signal, onProgress = () => undefined } = conversion;
   const job = await sandbox.openJob();
   try {
     const path = join(job.path, 'source');
     await (typeof source === 'string' ? copyFile(fixturePath(source), path) : writeFile(path, source));
-    const result = await engine.convert({ job, source: 'source', input, output, options }, { sandbox, signal, timeLimitMs });
+    const result = await engine.convert({ job, organizationId: ORGANIZATION, source: 'source', input, output, options }, { sandbox, signal, timeLimitMs, onProgress });
     return { ...result, bytes: await readFile(result.path) };
   } finally {
     await sandbox.closeJob(job);
@@ -68,16 +73,19 @@ export function describeEngine({ engine, samples, impostor, verify }: EngineUnde
   });
 
   const sampleOf = (input: FormatName): string => samples[input] ?? expect.fail(`no sample of ${input}`);
-  const inputs = [...new Set(engine.pairs.map(({ input }) => input))];
+  const pairs = listPairs().filter((pair) => pair.engine === engine.name);
+  const inputs = [...new Set(pairs.map(({ input }) => input))];
 
-  it('works here and names its version', async () => {
-    expect(await engine.probe(sandbox)).to.have.property('version').that.matches(/^\d+(\.\d+){1,3}$/);
+  after(() => engine.stop());
+
+  it('works here and names the versions of its tools', async () => {
+    for (const [tool, state] of Object.entries(await engine.probe(sandbox))) expect(state, tool).to.have.property('version').that.matches(/^\d+(\.\d+){1,3}$/);
   });
 
-  for (const pair of engine.pairs) {
+  for (const pair of pairs) {
     it(`converts ${pair.input} to ${pair.output}`, async () => {
       const converted = await convertIn(sandbox, engine, { source: sampleOf(pair.input), ...pair });
-      expect(sniffFormat(converted.bytes)).to.equal(pair.output);
+      expect(matchesDeclared(converted.bytes, pair.output)).to.equal(true);
       expect(converted.sizeBytes).to.equal(converted.bytes.length);
       expect(converted.billableMs).to.be.within(1, TIME_LIMIT_MS);
       verify(converted, pair);
@@ -85,7 +93,7 @@ export function describeEngine({ engine, samples, impostor, verify }: EngineUnde
   }
 
   for (const input of inputs) {
-    const output = engine.pairs.find((pair) => pair.input === input)?.output ?? input;
+    const output = pairs.find((pair) => pair.input === input)?.output ?? input;
 
     it(`refuses an empty file and a file of another kind as ${input}`, async () => {
       expect(await failureOf(convertIn(sandbox, engine, { source: Buffer.alloc(0), input, output }))).to.equal('empty_file');

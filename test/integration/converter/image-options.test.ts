@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { imageSize } from 'image-size';
 import sharp from 'sharp';
-import type { FormatName } from '../../../shared/domain/formats.ts';
+import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
 import { createImageEngine } from '../../../services/converter/engines/image/engine.ts';
 import { createSandbox, type Sandbox } from '../../../services/converter/sandbox/sandbox.ts';
 import { convertIn, failureOf, type Converted } from '../../contract/engine/suite.ts';

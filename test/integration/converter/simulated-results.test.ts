@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import { imageSize } from 'image-size';
 import sharp from 'sharp';
 import { resultFile } from '../../../services/converter/simulated/result-file.ts';
-import { FORMATS, listPairs, type Category, type FormatName } from '../../../shared/domain/formats.ts';
+import { FORMATS, type Category, type FormatName } from '../../../shared/domain/catalogue/formats.ts';
+import { listPairs } from '../../../shared/domain/catalogue/pairs.ts';
 import { matchesDeclared, SNIFF_BYTES } from '../../../shared/objects/sniff.ts';
 
 /** Far above any of them; what a rehearsal downloads should not weigh anything. */

@@ -100,7 +100,7 @@ describe('simulating the conversion of a test job (§5.3, D65)', function () {
     expect(await simulateConversion(context, await messageOf(live))).to.equal(DONE);
     const test = await queuedJob();
     const sandbox = await createSandbox({ mode: 'off' });
-    expect(await convertJob({ ...context, sandbox, engines: [], running: new Set(), timeLimitMs: 1_000 }, await messageOf(test), NEVER)).to.equal(DONE);
+    expect(await convertJob({ ...context, sandbox, lane: 'images', engineFor: () => undefined, running: new Set(), timeLimitMs: 1_000 }, await messageOf(test), NEVER)).to.equal(DONE);
     for (const jobId of [live, test]) expect(await bench.eventTypes(jobId)).to.deep.equal(['job.created', 'job.source_received']);
   });
 

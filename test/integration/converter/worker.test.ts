@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { convertJob } from '../../../services/converter/worker.ts';
 import type { ConverterContext } from '../../../services/converter/context.ts';
-import type { ConversionContext, ConversionRequest, ConversionResult, Engine } from '../../../services/converter/engines/engine.ts';
+import type { ConversionContext, ConversionRequest, ConversionResult, Engine, ToolStates } from '../../../services/converter/engines/engine.ts';
 import { EngineFailure, EngineKilled } from '../../../services/converter/engines/failure.ts';
 import { createSandbox } from '../../../services/converter/sandbox/sandbox.ts';
 import { DONE } from '../../../shared/consume/outcome.ts';
@@ -38,15 +38,18 @@ const logger = createLogger('test', 'silent');
 /** An engine whose conversions end when the test says so. */
 class GatedEngine implements Engine {
   readonly name = 'image';
-  readonly pairs = [];
   readonly started: (() => void)[] = [];
   conversions = 0;
   gate: Promise<void> = Promise.resolve();
   failure: Error | undefined;
   onAbort: (() => void) | undefined;
 
-  probe(): Promise<{ available: true; version: string }> {
-    return Promise.resolve({ available: true, version: '1.0.0' });
+  probe(): Promise<ToolStates> {
+    return Promise.resolve({ sharp: { available: true, version: '1.0.0' } });
+  }
+
+  stop(): Promise<void> {
+    return Promise.resolve();
   }
 
   async convert(request: ConversionRequest, { signal }: ConversionContext): Promise<ConversionResult> {
@@ -81,9 +84,9 @@ describe('converting a job', () => {
   /** The context of another process that works on the same log and store. */
   async function newContext(): Promise<ConverterContext> {
     const sandbox = await createSandbox({ mode: 'off', scratchDir: join(folder, 'scratch') });
-    const ready = { name: 'image', version: '1.0.0', engine, converts: () => true } as const;
+    const ready = { name: 'image', version: '1.0.0', engine } as const;
     return {
-      store, objects, dataKeys: context?.dataKeys ?? new MemoryDataKeys(), sandbox, engines: [ready], running: new Set(), logger,
+      store, objects, dataKeys: context?.dataKeys ?? new MemoryDataKeys(), sandbox, lane: 'images', engineFor: () => ready, running: new Set(), logger,
       clock: { nowMs: () => Date.now() }, resultTtlMs: 3_600_000, timeLimitMs: 10_000, resultBytesMax: 1_000_000, speedFactor: 1,
     };
   }

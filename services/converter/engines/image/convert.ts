@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import sharp, { type Sharp } from 'sharp';
-import { commonImageOptions, type CommonImageOptions } from '../../../../shared/domain/options-image.ts';
+import { commonImageOptions, type CommonImageOptions } from '../../../../shared/domain/catalogue/options/image.ts';
 import { EngineFailure } from '../failure.ts';
 import { encode } from './encode.ts';
 import { inspectSource, type Source } from './inspect.ts';

@@ -1,6 +1,6 @@
 import type { Metadata, Sharp } from 'sharp';
-import type { OutputFormat } from '../../../../shared/domain/options.ts';
-import { avifOptions, gifOptions, jpgOptions, pngOptions, tiffOptions, webpOptions } from '../../../../shared/domain/options-image.ts';
+import type { OutputFormat } from '../../../../shared/domain/catalogue/options/options.ts';
+import { avifOptions, gifOptions, jpgOptions, pngOptions, tiffOptions, webpOptions } from '../../../../shared/domain/catalogue/options/image.ts';
 
 /** Effort that keeps a 12-megapixel photograph at two seconds; the library's own default takes fourteen. */
 const AVIF_EFFORT = 2;

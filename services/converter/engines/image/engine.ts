@@ -1,18 +1,16 @@
 import { join } from 'node:path';
-import { extensionOf, listPairs } from '../../../../shared/domain/formats.ts';
-import { isOutputFormat } from '../../../../shared/domain/options.ts';
+import { extensionOf } from '../../../../shared/domain/catalogue/formats.ts';
+import { isOutputFormat } from '../../../../shared/domain/catalogue/options/options.ts';
 import { Defect } from '../../../../shared/errors/errors.ts';
 import type { JobDir, Limits } from '../../sandbox/command.ts';
 import type { Exit } from '../../sandbox/process.ts';
 import { nodeProgram } from '../../sandbox/program.ts';
 import { readText } from '../../sandbox/read-text.ts';
 import { checkResult, checkSource } from '../checks.ts';
-import type { ConversionContext, ConversionRequest, ConversionResult, Engine, EngineState } from '../engine.ts';
+import type { ConversionContext, ConversionRequest, ConversionResult, Engine, ToolState, ToolStates } from '../engine.ts';
 import { checkExit } from '../exit.ts';
 import { EngineFailure } from '../failure.ts';
 import { imageAnswer, type ImageAnswer, type ImageJob } from './job.ts';
-
-const NAME = 'image';
 
 /** Memory of one conversion: 100 megapixels with transparency, three times over, and what Node needs. */
 const MEMORY_BYTES_MAX = 3 * 1024 ** 3;
@@ -32,17 +30,21 @@ const PROBE_TIME_LIMIT_MS = 20_000;
 /** Converts pictures with sharp (libvips), each in a process of its own. */
 export function createImageEngine(): Engine {
   return {
-    name: NAME,
-    pairs: listPairs().filter(({ engine }) => engine === NAME),
+    name: 'image',
     probe,
     convert,
+    stop: () => Promise.resolve(),
   };
 }
 
-async function probe(sandbox: ConversionContext['sandbox']): Promise<EngineState> {
+async function probe(sandbox: ConversionContext['sandbox']): Promise<ToolStates> {
+  return { sharp: await probeSharp(sandbox) };
+}
+
+async function probeSharp(sandbox: ConversionContext['sandbox']): Promise<ToolState> {
   const job = await sandbox.openJob();
   try {
-    const answer = await runChild(job, { kind: 'probe' }, { sandbox, signal: new AbortController().signal, timeLimitMs: PROBE_TIME_LIMIT_MS });
+    const answer = await runChild(job, { kind: 'probe' }, { sandbox, signal: new AbortController().signal, timeLimitMs: PROBE_TIME_LIMIT_MS, onProgress: () => undefined });
     return answer.kind === 'probed' ? { available: true, version: answer.version } : { available: false, reason: answer.kind };
   } catch (error) {
     return { available: false, reason: error instanceof EngineFailure ? `${error.code} ${error.operatorDetail}`.trim() : String(error) };

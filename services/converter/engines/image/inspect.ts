@@ -1,6 +1,6 @@
 import sharp, { type Metadata, type SharpOptions } from 'sharp';
-import type { OutputFormat } from '../../../../shared/domain/options.ts';
-import type { CommonImageOptions } from '../../../../shared/domain/options-image.ts';
+import type { OutputFormat } from '../../../../shared/domain/catalogue/options/options.ts';
+import type { CommonImageOptions } from '../../../../shared/domain/catalogue/options/image.ts';
 import { EngineFailure } from '../failure.ts';
 import type { ConvertJob } from './job.ts';
 import { fittedSize, turnedSize } from './size.ts';

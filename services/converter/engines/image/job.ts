@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { FORMAT_NAMES } from '../../../../shared/domain/formats.ts';
-import { OPTION_SCHEMAS, type OutputFormat } from '../../../../shared/domain/options.ts';
+import { FORMAT_NAMES } from '../../../../shared/domain/catalogue/formats.ts';
+import { OPTION_SCHEMAS, type OutputFormat } from '../../../../shared/domain/catalogue/options/options.ts';
 import { FAILURE_CAUSES } from '../failure.ts';
 
 const outputs = Object.keys(OPTION_SCHEMAS) as [OutputFormat, ...OutputFormat[]];

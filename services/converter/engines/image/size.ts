@@ -1,4 +1,4 @@
-import type { CommonImageOptions } from '../../../../shared/domain/options-image.ts';
+import type { CommonImageOptions } from '../../../../shared/domain/catalogue/options/image.ts';
 
 /** Width and height in pixels. */
 export interface Size {

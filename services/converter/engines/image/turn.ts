@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from 'sharp';
-import type { CommonImageOptions } from '../../../../shared/domain/options-image.ts';
+import type { CommonImageOptions } from '../../../../shared/domain/catalogue/options/image.ts';
 import type { Source } from './inspect.ts';
 
 const CHANNELS = 4;

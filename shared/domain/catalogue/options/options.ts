@@ -1,6 +1,6 @@
-import type { z } from 'zod';
-import type { FormatName } from './formats.ts';
-import { avifOptions, gifOptions, jpgOptions, pngOptions, tiffOptions, webpOptions } from './options-image.ts';
+import { z } from 'zod';
+import { FORMATS, type FormatName } from '../formats.ts';
+import { avifOptions, gifOptions, jpgOptions, pngOptions, tiffOptions, webpOptions } from './image.ts';
 
 /** The one schema of options for each target format; `/operations` and the OpenAPI description are made from it. */
 export const OPTION_SCHEMAS = {
@@ -36,8 +36,11 @@ export interface ParsedOptions {
   readonly issues: readonly OptionIssue[];
 }
 
-/** Sorts a client's options into those that count, those without effect, and those with a bad value (§2.3, D22). */
-export function parseOptions(output: OutputFormat, options: Readonly<Record<string, unknown>>): ParsedOptions {
+/** What an option says about the sources for which it has an effect; see `only`. */
+const effect = z.object({ 'x-inputs': z.array(z.string()).optional() });
+
+/** Sorts a client's options into those that count, those without effect on such a source, and those with a bad value (§2.3, D22). */
+export function parseOptions(input: FormatName, output: OutputFormat, options: Readonly<Record<string, unknown>>): ParsedOptions {
   const shape: Readonly<Record<string, z.ZodType>> = OPTION_SCHEMAS[output].shape;
   const parsed: Record<string, unknown> = {};
   const ignored: string[] = [];
@@ -49,8 +52,14 @@ export function parseOptions(output: OutputFormat, options: Readonly<Record<stri
       continue;
     }
     const result = schema.safeParse(value);
-    if (result.success) parsed[key] = result.data;
-    else issues.push({ path: key, message: result.error.issues[0]?.message ?? 'is not allowed' });
+    if (!result.success) issues.push({ path: key, message: result.error.issues[0]?.message ?? 'is not allowed' });
+    else if (hasEffect(schema, input)) parsed[key] = result.data;
+    else ignored.push(key);
   }
   return { options: parsed, ignored, issues };
+}
+
+function hasEffect(schema: z.ZodType, input: FormatName): boolean {
+  const inputs = effect.parse(schema.meta() ?? {})['x-inputs'];
+  return inputs === undefined || inputs.includes(input) || inputs.includes(FORMATS[input].category);
 }

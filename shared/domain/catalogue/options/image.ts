@@ -1,23 +1,11 @@
 import { z } from 'zod';
+import { flag, oneOf, only, whole } from './field.ts';
 
 /** Widest and highest picture that every target format can store (WebP has the lowest bound), in pixels. */
 const DIMENSION_MAX_PX = 16_383;
 
 /** How a picture is fitted into `width` × `height`. */
 const FITS = ['inside', 'outside', 'cover', 'contain', 'fill'] as const;
-
-function whole(min: number, max: number, description: string) {
-  const error = `must be a whole number from ${min} to ${max}`;
-  return z.int({ error }).min(min, { error }).max(max, { error }).optional().describe(description);
-}
-
-function flag(description: string) {
-  return z.boolean({ error: 'must be true or false' }).optional().describe(description);
-}
-
-function oneOf<const Values extends readonly [string, ...string[]]>(values: Values, description: string) {
-  return z.enum(values, { error: `must be one of ${values.join(', ')}` }).optional().describe(description);
-}
 
 const COLOUR_ERROR = 'must be a colour written #rrggbb or #rrggbbaa';
 
@@ -41,7 +29,7 @@ const common = {
     .describe('Colour `#rrggbb` or `#rrggbbaa` for corners and margins; when it is opaque, also put behind transparent parts. Default: transparent, or white where the format has no transparency.'),
   keep_metadata: flag('Keep EXIF, XMP and the colour profile, among them the place where a photograph was taken. Default false.'),
   page: whole(1, 500, 'Take only this page or frame of a source that has several, counted from 1. Default: the whole animation from gif or webp to gif or webp, else the first.'),
-  density: whole(1, 2400, 'Dots per inch at which an svg source is drawn. Default 72.'),
+  density: only(['svg'], whole(1, 2400, 'Dots per inch at which an svg source is drawn. Default 72.')),
 };
 
 /** The options that every image target has; those of one target only are left out. */
