@@ -2,14 +2,11 @@ import { join } from 'node:path';
 import { extensionOf } from '../../../../shared/domain/catalogue/formats.ts';
 import { isOutputFormat } from '../../../../shared/domain/catalogue/options/options.ts';
 import { Defect } from '../../../../shared/errors/errors.ts';
-import type { JobDir, Limits } from '../../sandbox/command.ts';
-import type { Exit } from '../../sandbox/process.ts';
-import { nodeProgram } from '../../sandbox/program.ts';
-import { readText } from '../../sandbox/read-text.ts';
+import type { JobDir } from '../../sandbox/command.ts';
 import { checkResult, checkSource } from '../checks.ts';
 import type { ConversionContext, ConversionRequest, ConversionResult, Engine, ToolState, ToolStates } from '../engine.ts';
-import { checkExit } from '../exit.ts';
 import { EngineFailure } from '../failure.ts';
+import { askChild } from '../run.ts';
 import { imageAnswer, type ImageAnswer, type ImageJob } from './job.ts';
 
 /** Memory of one conversion: 100 megapixels with transparency, three times over, and what Node needs. */
@@ -18,11 +15,10 @@ const MEMORY_BYTES_MAX = 3 * 1024 ** 3;
 /** Largest result: 100 megapixels with transparency, uncompressed, take 0.4 GB. */
 const RESULT_BYTES_MAX = 1024 ** 3;
 
+const LIMITS = { memoryBytesMax: MEMORY_BYTES_MAX, fileBytesMax: RESULT_BYTES_MAX } as const;
+
 /** Threads that may be busy at once; the processor limit is so many times the wall-clock limit. */
 const BUSY_THREADS = 2;
-
-/** Characters of an answer; it is one short line. */
-const ANSWER_MAX = 16_384;
 
 /** Time in which a probe must answer, milliseconds. */
 const PROBE_TIME_LIMIT_MS = 20_000;
@@ -44,7 +40,7 @@ async function probe(sandbox: ConversionContext['sandbox']): Promise<ToolStates>
 async function probeSharp(sandbox: ConversionContext['sandbox']): Promise<ToolState> {
   const job = await sandbox.openJob();
   try {
-    const answer = await runChild(job, { kind: 'probe' }, { sandbox, signal: new AbortController().signal, timeLimitMs: PROBE_TIME_LIMIT_MS, onProgress: () => undefined });
+    const answer = await runChild(job, { kind: 'probe' }, { sandbox, signal: new AbortController().signal, timeLimitMs: PROBE_TIME_LIMIT_MS });
     return answer.kind === 'probed' ? { available: true, version: answer.version } : { available: false, reason: answer.kind };
   } catch (error) {
     return { available: false, reason: error instanceof EngineFailure ? `${error.code} ${error.operatorDetail}`.trim() : String(error) };
@@ -65,33 +61,6 @@ async function convert(request: ConversionRequest, context: ConversionContext): 
   return { path, sizeBytes: await checkResult(path, output), billableMs: answer.billable_ms };
 }
 
-async function runChild(job: JobDir, task: ImageJob, { sandbox, signal, timeLimitMs }: ConversionContext): Promise<ImageAnswer> {
-  const child = sandbox.spawn({
-    program: nodeProgram('services/converter/engines/image/child'),
-    job,
-    limits: limitsFor(timeLimitMs),
-    timeLimitMs,
-    signal,
-  });
-  child.stdin.write(`${JSON.stringify(task)}\n`);
-  const [text, exit] = await Promise.all([readText(child.stdout, ANSWER_MAX), child.done]);
-  checkExit(exit, signal);
-  return parseAnswer(text, exit);
-}
-
-function limitsFor(timeLimitMs: number): Limits {
-  return {
-    fileBytesMax: RESULT_BYTES_MAX,
-    cpuSecondsMax: Math.ceil(timeLimitMs / 1000) * BUSY_THREADS,
-    memoryBytesMax: MEMORY_BYTES_MAX,
-  };
-}
-
-/** What a converter says is read like anything from outside: a file may have taken it over. */
-function parseAnswer(text: string, exit: Exit): ImageAnswer {
-  try {
-    return imageAnswer.parse(JSON.parse(text));
-  } catch {
-    throw new EngineFailure('engine_crashed', exit.stderrTail);
-  }
+function runChild(job: JobDir, task: ImageJob, context: Pick<ConversionContext, 'sandbox' | 'signal' | 'timeLimitMs'>): Promise<ImageAnswer> {
+  return askChild('services/converter/engines/image/child', task, imageAnswer, { job, limits: LIMITS, busyThreads: BUSY_THREADS }, context);
 }
