@@ -1,6 +1,6 @@
 /**
  * Runs the test folders side by side, each in a mocha of its own: most tests wait for servers, timers and restarts and
- * not for the processor. `npm test`, or `npm test -- test/domain test/e2e/api` for some folders.
+ * not for the processor. `npm test`, or `npm test -- test/domain test/e2e` for some folders and all below them.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 /** Suites that take minutes have scripts of their own. */
-const LONG: ReadonlySet<string> = new Set(['test/e2e', 'test/e2e/api', 'test/faults', 'test/cluster', 'test/s3', 'test/browser', 'test/integration/standalone', 'test/integration/setup']);
+const LONG: ReadonlySet<string> = new Set(['test/e2e', 'test/engines', 'test/faults', 'test/cluster', 'test/s3', 'test/browser', 'test/integration/standalone', 'test/integration/setup']);
 /** Folders that take longest begin first, so that the last one to end is a short one. */
 const FIRST = ['test/e2e', 'test/integration/projections', 'test/e2e/api', 'test/contract/api', 'test/integration/importer'];
 /** More than the processors can serve at once makes every test wait for the others. */
@@ -18,7 +18,8 @@ const SIDE_BY_SIDE = availableParallelism() + 1;
 type Result = { readonly passed: number; readonly failed: number };
 
 const wanted = process.argv.slice(2).map((folder) => folder.replace(/\/+$/, ''));
-const queue = findFolders('test').filter((folder) => (wanted.length > 0 ? wanted.includes(folder) : !LONG.has(folder)));
+const isIn = (folder: string, above: Iterable<string>): boolean => [...above].some((name) => folder === name || folder.startsWith(`${name}/`));
+const queue = findFolders('test').filter((folder) => (wanted.length > 0 ? isIn(folder, wanted) : !isIn(folder, LONG)));
 queue.sort((a, b) => rank(a) - rank(b));
 if (queue.length === 0) {
   process.stderr.write(`No tests in ${wanted.join(', ')}.\n`);

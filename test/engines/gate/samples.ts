@@ -1,0 +1,25 @@
+import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
+
+/** The real file of each format that its conversions are judged by; `test/fixtures/files/NOTICE.md` tells where it comes from. */
+export const SAMPLES: Partial<Readonly<Record<FormatName, string>>> = {
+  avif: 'avif.avif',
+  doc: 'doc.doc',
+  docx: 'a-text.docx',
+  gif: 'terminal.gif',
+  jpg: 'debian_logo.jpg',
+  key: 'keynote5-file.key',
+  numbers: 'numbers3-file.numbers',
+  odp: 'odp.odp',
+  ods: 'ods.ods',
+  odt: 'odt.odt',
+  pages: 'pages5-file.pages',
+  pdf: 'a-text.pdf',
+  png: 'debian.png',
+  ppt: 'ppt.ppt',
+  pptx: 'officer.pptx',
+  svg: 'diagram.svg',
+  tiff: 'sample.tif',
+  webp: 'terminal.webp',
+  xls: 'xls.xls',
+  xlsx: 'datasets.xlsx',
+};
