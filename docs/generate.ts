@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { composeConfigurationPage } from './configuration-page.ts';
 import { composeCoverage } from './coverage/page.ts';
 import { composeEventSchemas } from './event-schemas.ts';
+import { composeFormatsPage } from './formats-page.ts';
 
 const folder = import.meta.dirname;
 
@@ -13,3 +14,4 @@ for (const old of readdirSync(eventsFolder)) rmSync(join(eventsFolder, old));
 for (const { name, text } of composeEventSchemas()) writeFileSync(join(eventsFolder, name), text);
 writeFileSync(join(folder, 'configuration.md'), composeConfigurationPage());
 writeFileSync(join(folder, 'contract-coverage.md'), composeCoverage().page);
+writeFileSync(join(folder, 'formats.md'), composeFormatsPage());
