@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { JobView } from '../shared/domain/job-view.ts';
+import { print, seconds, type Row } from './table.ts';
 import { tasksOf, TestClient, uploadUrlOf } from '../test/support/client.ts';
 import { MultipartUpload, type Descriptor, type SentPart } from '../test/support/multipart.ts';
 import { startService, type ProcessName, type TestService } from '../test/support/service.ts';
@@ -23,8 +24,6 @@ const LANES = 3;
 const NOISE_BYTES = 16 * MIB;
 const TIFF_START = Buffer.from('49492a0008000000', 'hex');
 const PROCESSES: readonly ProcessName[] = ['api', 'importer', 'converter', 'ledger', 'projections', 'nats-server', 'postgres'];
-
-type Row = readonly string[];
 
 const folder = await mkdtemp(join(tmpdir(), 'bench-upload-'));
 const service = await startService({ settings: { LOG_LEVEL: 'warn' } });
@@ -114,12 +113,6 @@ async function copyDurably(from: string, to: string): Promise<void> {
   await rm(to);
 }
 
-async function seconds(work: () => Promise<unknown>): Promise<number> {
-  const startedMs = performance.now();
-  await work();
-  return (performance.now() - startedMs) / 1000;
-}
-
 /** Resident memory of each process in MiB: now (`VmRSS`), or the most it ever was (`VmHWM`). Linux tells it; others do not. */
 async function memoryOf(running: TestService, field: 'VmRSS' | 'VmHWM'): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
@@ -129,9 +122,4 @@ async function memoryOf(running: TestService, field: 'VmRSS' | 'VmHWM'): Promise
     found.set(name, kib === undefined ? 'unknown' : String(Math.round(Number(kib) / 1024)));
   }
   return found;
-}
-
-function print(rows: readonly Row[]): void {
-  const [head = [], ...body] = rows;
-  process.stdout.write(`\n| ${head.join(' | ')} |\n|${head.map(() => '---|').join('')}\n${body.map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`);
 }
