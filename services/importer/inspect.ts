@@ -4,7 +4,7 @@ import { Defect } from '../../shared/errors/errors.ts';
 import type { EventData } from '../../shared/events/registry.ts';
 import type { ObjectKey } from '../../shared/objects/keys.ts';
 import type { ObjectHead, ObjectRecord, ObjectStore } from '../../shared/objects/object-store.ts';
-import { matchesDeclared, SNIFF_BYTES } from '../../shared/objects/sniff.ts';
+import { matchesDeclared, SNIFF_BYTES } from '../../shared/objects/sniff/heads.ts';
 
 type JobError = EventData<'job.failed'>['error'];
 

@@ -1,6 +1,6 @@
 import { chmod, lstat } from 'node:fs/promises';
 import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
-import { matchesDeclared, SNIFF_BYTES } from '../../../shared/objects/sniff.ts';
+import { matchesDeclared, SNIFF_BYTES } from '../../../shared/objects/sniff/heads.ts';
 import { EngineFailure } from './failure.ts';
 import { readHead } from './head.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
 import { listPairs, type Pair } from '../../../shared/domain/catalogue/pairs.ts';
-import { matchesDeclared } from '../../../shared/objects/sniff.ts';
+import { matchesDeclared } from '../../../shared/objects/sniff/heads.ts';
 import type { ConversionResult, Engine } from '../../../services/converter/engines/engine.ts';
 import { EngineFailure, type FailureCause } from '../../../services/converter/engines/failure.ts';
 import { createSandbox, type Sandbox } from '../../../services/converter/sandbox/sandbox.ts';

@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import { resultFile } from '../../../services/converter/simulated/result-file.ts';
 import { FORMATS, type Category, type FormatName } from '../../../shared/domain/catalogue/formats.ts';
 import { listPairs } from '../../../shared/domain/catalogue/pairs.ts';
-import { matchesDeclared, SNIFF_BYTES } from '../../../shared/objects/sniff.ts';
+import { matchesDeclared, SNIFF_BYTES } from '../../../shared/objects/sniff/heads.ts';
 
 /** Far above any of them; what a rehearsal downloads should not weigh anything. */
 const RESULT_BYTES_MAX = 64 * 1024;
