@@ -1,7 +1,7 @@
 import { DONE, type Outcome } from '../../shared/consume/outcome.ts';
 import type { WorkerMessage } from '../../shared/consume/worker.ts';
 import { jobDecider } from '../../shared/domain/job.ts';
-import { TERMINAL_STATUSES, type JobState } from '../../shared/domain/job-state.ts';
+import { isOver, type JobState } from '../../shared/domain/job-state.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
 import { resultKey, resultPrefix, sourceKey } from '../../shared/objects/keys.ts';
 import { fetchKeyName, jobKeyName } from '../../shared/privacy/data-keys.ts';
@@ -51,10 +51,6 @@ async function removeResults(context: ImporterContext, jobId: string, state: Job
 function mayBeFetched(events: readonly StoredEvent[]): boolean {
   const first = events[0]?.event;
   return first?.type !== 'job.created' || first.data.import === 'url';
-}
-
-function isOver(state: JobState): boolean {
-  return state.kind === 'deleted' || (state.kind === 'live' && TERMINAL_STATUSES.has(state.status));
 }
 
 /** Until then an object store may take an upload without asking us; 0 when there is no upload URL. */

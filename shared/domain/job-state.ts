@@ -34,6 +34,11 @@ export type LiveJob = {
 /** What the events of one job say: nothing yet, a job, or that it was deleted (D36). */
 export type JobState = { readonly kind: 'none' } | LiveJob | { readonly kind: 'deleted' };
 
+/** True when a job has come to its end, or was deleted; nothing but expiry and deletion follows. */
+export function isOver(state: JobState): boolean {
+  return state.kind === 'deleted' || (state.kind === 'live' && TERMINAL_STATUSES.has(state.status));
+}
+
 /**
  * True while a client has yet to upload the file, for which its time is limited. An upload in parts that was completed is
  * whole: the job then waits for us alone, and for longer.

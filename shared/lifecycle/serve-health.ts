@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import { isTrueWithin } from './is-true-within.ts';
 import type { Cleanup } from './run-service.ts';
 
 /** Connections at once; whoever looks after containers needs one. */
@@ -15,7 +15,7 @@ const LOOK_MS_MAX = 1_000;
 export async function serveHealth(port: number, look: () => Promise<unknown>, cleanup: Cleanup): Promise<void> {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const isAsked = request.url === '/healthz' && (request.method === 'GET' || request.method === 'HEAD');
-    const status = isAsked ? await statusOf(look) : 404;
+    const status = !isAsked ? 404 : (await isTrueWithin(LOOK_MS_MAX, () => look().then(() => true))) ? 200 : 503;
     response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' });
     response.end(JSON.stringify({ status: status === 200 ? 'ok' : 'away' }));
   };
@@ -27,16 +27,4 @@ export async function serveHealth(port: number, look: () => Promise<unknown>, cl
     server.close();
     server.closeAllConnections();
   });
-}
-
-async function statusOf(look: () => Promise<unknown>): Promise<number> {
-  const patience = new AbortController();
-  try {
-    const isBack = look().then(() => true);
-    return (await Promise.race([isBack, delay(LOOK_MS_MAX, false, { signal: patience.signal })])) ? 200 : 503;
-  } catch {
-    return 503;
-  } finally {
-    patience.abort();
-  }
 }

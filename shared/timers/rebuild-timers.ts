@@ -1,7 +1,7 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { readStream, streamExtent } from '../consume/read-stream.ts';
-import { evolveJob, initialJob, TERMINAL_STATUSES, type JobState, type LiveJob } from '../domain/job-state.ts';
+import { evolveJob, initialJob, isOver, type JobState, type LiveJob } from '../domain/job-state.ts';
 import type { JobEvent } from '../events/registry.ts';
 import { toTransient } from '../nats/transient.ts';
 import { decodeMessage } from '../store/stored-message.ts';
@@ -67,15 +67,14 @@ function next(before: Entry | undefined, event: JobEvent, changedAtMs: number): 
 
 /** Nothing is to happen to it any more, whatever events still follow. */
 function isDone({ state, changedAtMs }: Entry, nowMs: number): boolean {
-  const isOver = state.kind !== 'live' || (TERMINAL_STATUSES.has(state.status) && state.status !== 'finished');
-  return isOver && nowMs - changedAtMs > CLEANED_WITHIN_MS;
+  const isExpected = state.kind === 'live' && (state.status === 'finished' || !isOver(state));
+  return !isExpected && nowMs - changedAtMs > CLEANED_WITHIN_MS;
 }
 
 function timersOf(jobId: string, { state, uploadUntilMs, changedAtMs }: Entry, nowMs: number): readonly Timer[] {
   const subjectTokens = [jobId];
   const timers: Timer[] = state.kind === 'live' ? openTimers(subjectTokens, state, nowMs) : [];
-  const isOver = state.kind === 'deleted' || (state.kind === 'live' && TERMINAL_STATUSES.has(state.status));
-  if (isOver && nowMs - changedAtMs <= CLEANED_WITHIN_MS) timers.push({ kind: 'clean_up', subjectTokens, dueAtMs: Math.max(nowMs, uploadUntilMs) + CLEAN_AGAIN_MS });
+  if (isOver(state) && nowMs - changedAtMs <= CLEANED_WITHIN_MS) timers.push({ kind: 'clean_up', subjectTokens, dueAtMs: Math.max(nowMs, uploadUntilMs) + CLEAN_AGAIN_MS });
   return timers;
 }
 

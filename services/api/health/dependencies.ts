@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { readModelHealth } from '../../../projections/health.ts';
 import { isImporterReady } from '../../../shared/importer-client/importer-client.ts';
 import { isLedgerReady } from '../../../shared/ledger-client/ledger-client.ts';
+import { isTrueWithin } from '../../../shared/lifecycle/is-true-within.ts';
 import type { Dependencies } from '../dependencies.ts';
 
 /** How long a dependency may take to answer, in ms. */
@@ -23,23 +23,11 @@ export async function lookAtDependencies(deps: Dependencies): Promise<Readonly<R
     importer: () => isImporterReady(deps.nc),
     read_model: () => isReadModelFollowing(deps),
   };
-  const states = await Promise.all(Object.entries(looks).map(async ([name, look]) => [name, await stateOf(look)] as const));
+  const states = await Promise.all(Object.entries(looks).map(async ([name, look]) => [name, (await isTrueWithin(LOOK_MS_MAX, look)) ? 'ok' : 'away'] as const));
   return Object.fromEntries(states);
 }
 
 async function isReadModelFollowing(deps: Dependencies): Promise<boolean> {
   const health = await readModelHealth(deps.nc, deps.pool);
   return health.every(({ halted, lag }) => halted === undefined && lag <= LAG_MAX);
-}
-
-async function stateOf(look: () => Promise<boolean>): Promise<DependencyState> {
-  const patience = new AbortController();
-  try {
-    const isOk = await Promise.race([look(), delay(LOOK_MS_MAX, false, { signal: patience.signal })]);
-    return isOk ? 'ok' : 'away';
-  } catch {
-    return 'away';
-  } finally {
-    patience.abort();
-  }
 }

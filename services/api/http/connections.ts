@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Tally } from '../../../shared/limits/tally.ts';
 import { canonicalAddress } from './client-address.ts';
 
 /** How many connections one address may have, and which addresses stand for many clients: those of proxies. */
@@ -7,22 +8,13 @@ export type ConnectionLimits = { readonly perAddressMax: number; readonly isExem
 
 /** Ends connections over the limit of their address as they come, so that nobody takes all there are. */
 export function limitConnections(server: Server, { perAddressMax, isExempt }: ConnectionLimits): void {
-  const open = new Map<string, number>();
+  const open = new Tally();
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = '' } = socket;
     const address = canonicalAddress(remoteAddress);
     if (address === undefined || isExempt(remoteAddress)) return;
-    const count = (open.get(address) ?? 0) + 1;
-    if (count > perAddressMax) {
-      socket.destroy();
-      return;
-    }
-    open.set(address, count);
-    socket.once('close', () => {
-      const left = (open.get(address) ?? 1) - 1;
-      if (left === 0) open.delete(address);
-      else open.set(address, left);
-    });
+    if (open.of(address) >= perAddressMax) socket.destroy();
+    else socket.once('close', open.add(address));
   });
 }
 

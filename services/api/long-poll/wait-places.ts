@@ -1,3 +1,5 @@
+import { Tally } from '../../../shared/limits/tally.ts';
+
 /**
  * Requests of one key that may wait at once; each costs about 20 kB. As many as the default budget of a key allows in two
  * minutes that touch, so that a wait is cut short only where an operator gives larger budgets (§4.3, §8).
@@ -8,7 +10,7 @@ const PLACES_MAX = 5_000;
 
 /** Bounds how many requests wait. Who finds no place is answered at once with the job as it is. */
 export class WaitPlaces {
-  readonly #byKey = new Map<string, number>();
+  readonly #byKey = new Tally();
   #taken = 0;
 
   /** How many requests wait now. */
@@ -18,17 +20,12 @@ export class WaitPlaces {
 
   /** Takes a place and answers how to give it back; undefined when there is none. */
   take(apiKeyId: string): (() => void) | undefined {
-    const ofKey = this.#byKey.get(apiKeyId) ?? 0;
-    if (ofKey >= PLACES_PER_KEY_MAX || this.#taken >= PLACES_MAX) return undefined;
-    this.#byKey.set(apiKeyId, ofKey + 1);
+    if (this.#byKey.of(apiKeyId) >= PLACES_PER_KEY_MAX || this.#taken >= PLACES_MAX) return undefined;
+    const takeOff = this.#byKey.add(apiKeyId);
     this.#taken += 1;
-    return () => this.#giveBack(apiKeyId);
-  }
-
-  #giveBack(apiKeyId: string): void {
-    const left = (this.#byKey.get(apiKeyId) ?? 1) - 1;
-    if (left === 0) this.#byKey.delete(apiKeyId);
-    else this.#byKey.set(apiKeyId, left);
-    this.#taken -= 1;
+    return () => {
+      takeOff();
+      this.#taken -= 1;
+    };
   }
 }

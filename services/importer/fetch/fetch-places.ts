@@ -1,3 +1,5 @@
+import { Tally } from '../../../shared/limits/tally.ts';
+
 /**
  * Shares a number of places out among organizations: one may hold no more than there are places free. So a single one
  * gets half of them, many get the same share each, and whoever comes new finds a free one; slow hosts of one
@@ -5,7 +7,7 @@
  */
 export class FetchPlaces {
   #free: number;
-  readonly #held = new Map<string, number>();
+  readonly #held = new Tally();
 
   constructor(total: number) {
     this.#free = total;
@@ -13,17 +15,12 @@ export class FetchPlaces {
 
   /** Takes a place for an organization and answers how to give it back; undefined when it has its share. */
   take(organizationId: string): (() => void) | undefined {
-    const held = this.#held.get(organizationId) ?? 0;
-    if (held >= this.#free) return undefined;
+    if (this.#held.of(organizationId) >= this.#free) return undefined;
+    const takeOff = this.#held.add(organizationId);
     this.#free -= 1;
-    this.#held.set(organizationId, held + 1);
-    return () => this.#giveBack(organizationId);
-  }
-
-  #giveBack(organizationId: string): void {
-    const left = (this.#held.get(organizationId) ?? 1) - 1;
-    if (left === 0) this.#held.delete(organizationId);
-    else this.#held.set(organizationId, left);
-    this.#free += 1;
+    return () => {
+      takeOff();
+      this.#free += 1;
+    };
   }
 }
