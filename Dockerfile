@@ -13,8 +13,19 @@ COPY streams streams
 RUN npm run -s build && npm prune --omit=dev
 
 FROM node:20-bookworm-slim
-# The sandbox around conversions.
-RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap && rm -rf /var/lib/apt/lists/*
+# What conversions are made with, the list that `npm run setup` installs. More fonts for other scripts:
+# --build-arg EXTRA_PACKAGES="fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji"
+ARG EXTRA_PACKAGES=""
+# Debian 12 and its backports, because that is what the conversions are tested with; LibreOffice 25.2 converts twice as
+# fast as the 7.4 of the release itself, and does not hang on some documents that make that one hang.
+RUN echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm-backports main" > /etc/apt/sources.list.d/backports.list \
+ && apt-get update \
+ && apt-get install -y --no-install-recommends \
+      ffmpeg poppler-utils qpdf bubblewrap \
+      fonts-liberation fonts-crosextra-carlito fonts-crosextra-caladea fonts-dejavu-core $EXTRA_PACKAGES \
+ && apt-get install -y --no-install-recommends -t bookworm-backports \
+      libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui libreoffice-uiconfig-writer python3-uno \
+ && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=build /build/package.json ./
 COPY --from=build /build/node_modules node_modules

@@ -1,8 +1,10 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findTool } from '../../../shared/tools/find-tool.ts';
+import { isMainArchive, PRIVATE_FOLDERS, privateSettings, writeStanza } from './apt-archive.ts';
 import { readAptSources, type AptSource } from './apt-sources.ts';
+import { inspectMachine } from './machine.ts';
 import { placeTool } from './place-tool.ts';
 import { runCommand } from './run-command.ts';
 import { briefly, type Attempt } from './step.ts';
@@ -11,10 +13,6 @@ import { briefly, type Attempt } from './step.ts';
 const UPDATE_LIMIT_MS = 120_000;
 const DOWNLOAD_LIMIT_MS = 90_000;
 const UNPACK_LIMIT_MS = 30_000;
-/** A mirror that does not answer for so long is away. */
-const MIRROR_TIMEOUT_SECONDS = 10;
-/** Names that a machine may have for its own suite besides the code name. */
-const MOVING_SUITES = new Set(['stable', 'oldstable', 'testing', 'unstable', 'sid']);
 
 /** A program inside a Debian package. `suite` undefined means the suite of this machine. */
 export interface WantedPackage {
@@ -32,7 +30,7 @@ export interface WantedPackage {
  */
 export async function fetchFromDebian(wanted: WantedPackage): Promise<Attempt<string>> {
   if (findTool('apt-get') === undefined || findTool('dpkg-deb') === undefined) return { reason: 'this machine has no apt' };
-  const ownSuite = await readOwnSuite();
+  const ownSuite = (await inspectMachine()).codename;
   const archives = (await readAptSources('/etc/apt')).filter((source) => isMainArchive(source, ownSuite));
   const suite = wanted.suite ?? ownSuite;
   if (archives.length === 0 || suite === undefined) return { reason: 'the sources of apt name no main archive' };
@@ -52,44 +50,20 @@ export async function fetchFromDebian(wanted: WantedPackage): Promise<Attempt<st
   }
 }
 
-async function readOwnSuite(): Promise<string | undefined> {
-  const release = await readFile('/etc/os-release', 'utf8').catch(() => '');
-  return /^VERSION_CODENAME="?([\w-]+)"?$/m.exec(release)?.[1];
-}
-
-/** Archives of the distribution itself: not its security updates, nor those of other makers. */
-function isMainArchive(source: AptSource, ownSuite: string | undefined): boolean {
-  const isOwn = source.suites.some((suite) => suite === ownSuite || MOVING_SUITES.has(suite));
-  return isOwn && source.components.includes('main') && !source.uri.startsWith('cdrom:');
-}
-
 /** Writes sources and settings for a private apt and returns the path of its configuration. */
 async function prepareApt(work: string, archives: readonly AptSource[], suite: string): Promise<string> {
-  for (const folder of ['lists/partial', 'cache/archives/partial', 'sources']) await mkdir(join(work, folder), { recursive: true });
-  const stanzas = archives.map(({ uri, signedBy }) =>
-    ['Types: deb', `URIs: ${uri}`, `Suites: ${suite}`, 'Components: main', ...(signedBy === undefined ? [] : [`Signed-By: ${signedBy}`])].join('\n'),
-  );
-  await writeFile(join(work, 'sources', 'wanted.sources'), `${stanzas.join('\n\n')}\n`);
+  for (const folder of PRIVATE_FOLDERS) await mkdir(join(work, folder), { recursive: true });
+  await writeFile(join(work, 'sources', 'wanted.sources'), archives.map((source) => writeStanza(source, suite, ['main'])).join('\n'));
   const configuration = join(work, 'apt.conf');
   await writeFile(
     configuration,
     [
+      ...privateSettings(work),
       'Dir::Etc::SourceList "/dev/null";',
-      `Dir::Etc::SourceParts "${join(work, 'sources')}";`,
-      `Dir::State::Lists "${join(work, 'lists')}";`,
-      `Dir::Cache "${join(work, 'cache')}";`,
-      `APT::Sandbox::User "${userInfo().username}";`,
       'Debug::NoLocking "1";',
-      'Acquire::Languages "none";',
       'Acquire::Retries "0";',
       // Without it a mirror that is away is only a warning, and the package merely seems not to exist.
       'APT::Update::Error-Mode "any";',
-      `Acquire::http::Timeout "${MIRROR_TIMEOUT_SECONDS}";`,
-      `Acquire::https::Timeout "${MIRROR_TIMEOUT_SECONDS}";`,
-      // What the machine does after its own updates is not meant for ours, and may need root.
-      '#clear APT::Update::Pre-Invoke;',
-      '#clear APT::Update::Post-Invoke;',
-      '#clear APT::Update::Post-Invoke-Success;',
       '',
     ].join('\n'),
   );

@@ -1,36 +1,29 @@
-import { readFileSync } from 'node:fs';
-import { runCommand } from '../../../services/standalone/setup/run-command.ts';
+import { installPackages } from '../../../services/standalone/setup/apt.ts';
+import { inspectMachine } from '../../../services/standalone/setup/machine.ts';
 import { briefly } from '../../../services/standalone/setup/step.ts';
 import { CEPH_PACKAGES, findCeph } from './programs.ts';
 
 const HELP = `Usage: npm run setup:ceph
 
 Brings the Ceph RADOS gateway, the S3 store against which npm run test:s3 runs: the Debian packages
-${CEPH_PACKAGES.join(', ')}, from the mirror that this machine is configured with. Unlike npm run setup it installs them
-system-wide, and so it has to run as root. The service itself needs none of it.
+${CEPH_PACKAGES.join(', ')}, from the mirror that this machine is configured with. They are installed system-wide, so it has to
+run as root. The service itself needs none of it.
 
 Exit code 0 when all programs are there, 1 otherwise.
 `;
-
-/** 64 MB from a mirror that may be far away. */
-const INSTALL_LIMIT_MS = 15 * 60_000;
 
 async function setUp(): Promise<number> {
   if (!('missing' in findCeph())) {
     say('ceph: already there');
     return 0;
   }
-  const obstacle = findObstacle();
+  const obstacle = await findObstacle();
   if (obstacle !== undefined) {
     complain(`ceph: MISSING, ${obstacle}`);
     return 1;
   }
   try {
-    const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    say('ceph: reading the lists of the mirror');
-    await runCommand('apt-get', ['update', '-qq'], { limitMs: INSTALL_LIMIT_MS, environment });
-    say(`ceph: installing ${CEPH_PACKAGES.join(', ')}`);
-    await runCommand('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...CEPH_PACKAGES], { limitMs: INSTALL_LIMIT_MS, environment });
+    await installPackages(CEPH_PACKAGES, (line) => say(`ceph: ${line}`));
   } catch (error) {
     complain(`ceph: MISSING, the packages cannot be installed: ${briefly(error)}`);
     return 1;
@@ -42,10 +35,10 @@ async function setUp(): Promise<number> {
 }
 
 /** Why nothing can be installed here, as a sentence that says what to do; undefined when nothing stands in the way. */
-function findObstacle(): string | undefined {
-  const wanted = CEPH_PACKAGES.join(' ');
-  if (process.platform !== 'linux' || !isDebian()) return `there are no packages for this system. Install Ceph's monitor, OSD and gateway yourself, so that the PATH has them.`;
-  if (process.getuid?.() !== 0) return `installing packages needs root. Ask for: apt-get install ${wanted}`;
+async function findObstacle(): Promise<string | undefined> {
+  const { isDebianKin, isRoot } = await inspectMachine();
+  if (!isDebianKin) return `there are no packages for this system. Install Ceph's monitor, OSD and gateway yourself, so that the PATH has them.`;
+  if (!isRoot) return `installing packages needs root. Ask for: apt-get install ${CEPH_PACKAGES.join(' ')}`;
   return undefined;
 }
 
@@ -55,14 +48,6 @@ function say(line: string): void {
 
 function complain(line: string): void {
   process.stderr.write(`${line}\n`);
-}
-
-function isDebian(): boolean {
-  try {
-    return /^ID(_LIKE)?=.*debian/m.test(readFileSync('/etc/os-release', 'utf8'));
-  } catch {
-    return false;
-  }
 }
 
 const [argument] = process.argv.slice(2);
