@@ -13,6 +13,7 @@ import { openMasterKey } from '../../shared/privacy/master-key.ts';
 import { createJetStreamStore } from '../../shared/store/jetstream.ts';
 import type { Engine } from './engines/engine.ts';
 import { createImageEngine } from './engines/image/engine.ts';
+import { createPdfEngine } from './engines/pdf/engine.ts';
 import { engineFinder, probeTools } from './engines/ready.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { startSimulation } from './simulated/simulation.ts';
@@ -37,7 +38,7 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
   const config = loadConfig();
   const sandbox = await createSandbox({ mode: config.CONVERTER_SANDBOX });
   for (const warning of sandbox.warnings) logger.warn({ sandbox: sandbox.level }, warning);
-  const engines: readonly Engine[] = [createImageEngine()];
+  const engines: readonly Engine[] = [createImageEngine(), createPdfEngine()];
   for (const engine of engines) cleanup.add(`engine ${engine.name}`, () => engine.stop());
   const tools = await probeTools(engines, sandbox, logger);
   const masterKey = openMasterKey(config.MASTER_KEY);

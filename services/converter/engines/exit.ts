@@ -16,6 +16,13 @@ const CAUSES_OF_SIGNALS: Partial<Record<NodeJS.Signals, FailureCause>> = {
  */
 const SENT_FROM_OUTSIDE: ReadonlySet<NodeJS.Signals> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
+/** What a signal says about a conversion that it ended, for a program that runs inside the sandbox of another of ours. */
+export function causeOfSignal(signal: NodeJS.Signals | null): FailureCause {
+  // Nobody but the kernel kills a single process of a job, and only for want of memory.
+  if (signal === 'SIGKILL') return 'out_of_memory';
+  return (signal === null ? undefined : CAUSES_OF_SIGNALS[signal]) ?? 'engine_crashed';
+}
+
 /**
  * Passes when a converter ended by itself without complaint.
  * @throws EngineFailure with the cause that its end shows, EngineKilled when somebody else ended it, or the reason of

@@ -1,4 +1,9 @@
 import type { Conversions } from './conversions.ts';
 
-/** What the pdf engine converts. */
-export const PDF_CONVERSIONS: readonly Conversions[] = [];
+/** What the pdf engine converts: pages to pictures and text, and their content to office formats. */
+export const PDF_CONVERSIONS: readonly Conversions[] = [
+  { engine: 'pdf', tools: ['poppler', 'qpdf', 'sharp'], inputs: ['pdf'], outputs: ['avif', 'gif', 'jpg', 'png', 'tiff', 'webp'], minutes_max: 1 },
+  { engine: 'pdf', tools: ['poppler', 'qpdf', 'sharp'], inputs: ['pdf'], outputs: ['zip'], minutes_max: 3 },
+  { engine: 'pdf', tools: ['poppler', 'qpdf'], inputs: ['pdf'], outputs: ['svg', 'txt'], minutes_max: 1 },
+  { engine: 'pdf', tools: ['qpdf', 'poppler'], inputs: ['pdf'], outputs: ['pdf'], toItself: true, minutes_max: 1 },
+];

@@ -28,7 +28,7 @@ const common = {
     .optional()
     .describe('Colour `#rrggbb` or `#rrggbbaa` for corners and margins; when it is opaque, also put behind transparent parts. Default: transparent, or white where the format has no transparency.'),
   keep_metadata: flag('Keep EXIF, XMP and the colour profile, among them the place where a photograph was taken. Default false.'),
-  page: whole(1, 500, 'Take only this page or frame of a source that has several, counted from 1. Default: the whole animation from gif or webp to gif or webp, else the first.'),
+  page: whole(1, 10_000, 'Take only this page or frame of a source that has several, counted from 1. Default: the whole animation from gif or webp to gif or webp, else the first.'),
   density: only(['svg'], whole(1, 2400, 'Dots per inch at which an svg source is drawn. Default 72.')),
 };
 

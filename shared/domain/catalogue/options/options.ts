@@ -1,15 +1,20 @@
 import { z } from 'zod';
 import { FORMATS, type FormatName } from '../formats.ts';
 import { avifOptions, gifOptions, jpgOptions, pngOptions, tiffOptions, webpOptions } from './image.ts';
+import { pdfPicture, pdfText, pdfToPdf, svgOptions, zipOptions } from './pdf.ts';
 
 /** The one schema of options for each target format; `/operations` and the OpenAPI description are made from it. */
 export const OPTION_SCHEMAS = {
-  avif: avifOptions,
-  gif: gifOptions,
-  jpg: jpgOptions,
-  png: pngOptions,
-  tiff: tiffOptions,
-  webp: webpOptions,
+  avif: avifOptions.extend(pdfPicture),
+  gif: gifOptions.extend(pdfPicture),
+  jpg: jpgOptions.extend(pdfPicture),
+  pdf: z.strictObject(pdfToPdf),
+  png: pngOptions.extend(pdfPicture),
+  svg: svgOptions,
+  tiff: tiffOptions.extend(pdfPicture),
+  txt: z.strictObject(pdfText),
+  webp: webpOptions.extend(pdfPicture),
+  zip: zipOptions,
 } as const satisfies Partial<Record<FormatName, z.ZodObject>>;
 
 /** A format that something can be converted to. */
