@@ -140,7 +140,7 @@ describe('The commands', function () {
     it('says why a conversion is refused, and leaves no file behind', async () => {
       const output = join(folder, 'nothing.webp');
       const [unsupported, unreadable, badOption] = await Promise.all([
-        run('convert', fixturePath('a-text.pdf'), 'webp', '-o', output),
+        run('convert', fixturePath('a-text.pdf'), 'mp3', '-o', output),
         run('convert', join(folder, 'not-there.jpg'), 'webp', '-o', output),
         run('convert', fixturePath('debian.png'), 'webp', '-o', output, '--option', 'quality=1000'),
       ]);

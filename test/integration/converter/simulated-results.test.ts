@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
+import { unzipSync } from 'fflate';
 import { imageSize } from 'image-size';
 import sharp from 'sharp';
 import { resultFile } from '../../../services/converter/simulated/result-file.ts';
@@ -14,6 +16,13 @@ const RESULT_BYTES_MAX = 64 * 1024;
 /** Reads a file with a program that had no part in making it; throws when it is not of the format. */
 async function verify(format: FormatName, bytes: Buffer): Promise<void> {
   const category: Category = FORMATS[format].category;
+  if (format === 'txt') expect(bytes.toString('utf8')).to.match(/^\w[\w .]+\n$/);
+  else if (category === 'archive') expect(Object.values(unzipSync(bytes)).map((member) => imageSize(member).type)).to.deep.equal(['png']);
+  else if (category === 'pdf') expect(execFileSync('pdftotext', ['-', '-'], { input: bytes }).toString()).to.include('test job');
+  else await verifyPicture(format, bytes, category);
+}
+
+async function verifyPicture(format: FormatName, bytes: Buffer, category: Category): Promise<void> {
   expect(category, 'a category for which there is a reader here').to.equal('image');
   const { type, width, height } = imageSize(bytes);
   expect([type === 'tif' ? 'tiff' : type, width, height]).to.deep.equal([format, 16, 16]);

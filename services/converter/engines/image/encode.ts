@@ -1,12 +1,12 @@
 import type { Metadata, Sharp } from 'sharp';
-import type { OutputFormat } from '../../../../shared/domain/catalogue/options/options.ts';
 import { avifOptions, gifOptions, jpgOptions, pngOptions, tiffOptions, webpOptions } from '../../../../shared/domain/catalogue/options/image.ts';
+import type { ImageOutput } from './job.ts';
 
 /** Effort that keeps a 12-megapixel photograph at two seconds; the library's own default takes fourteen. */
 const AVIF_EFFORT = 2;
 
 /** Applies the options of a target format; each value is mapped by code, none is passed on by name. */
-export function encode(image: Sharp, output: OutputFormat, options: unknown, timing: Timing): Sharp {
+export function encode(image: Sharp, output: ImageOutput, options: unknown, timing: Timing): Sharp {
   switch (output) {
     case 'avif': {
       const { quality, lossless, effort = AVIF_EFFORT, chroma_subsampling } = avifOptions.parse(options);

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { extensionOf } from '../../../../shared/domain/catalogue/formats.ts';
-import { isOutputFormat } from '../../../../shared/domain/catalogue/options/options.ts';
 import { Defect } from '../../../../shared/errors/errors.ts';
 import type { JobDir } from '../../sandbox/command.ts';
 import { checkResult, checkSource } from '../checks.ts';
 import type { ConversionContext, ConversionRequest, ConversionResult, Engine, ToolState, ToolStates } from '../engine.ts';
 import { EngineFailure } from '../failure.ts';
 import { askChild } from '../run.ts';
-import { imageAnswer, type ImageAnswer, type ImageJob } from './job.ts';
+import { imageAnswer, isImageOutput, type ImageAnswer, type ImageJob } from './job.ts';
 
 /** Memory of one conversion: 100 megapixels with transparency, three times over, and what Node needs. */
 const MEMORY_BYTES_MAX = 3 * 1024 ** 3;
@@ -51,7 +50,7 @@ async function probeSharp(sandbox: ConversionContext['sandbox']): Promise<ToolSt
 
 async function convert(request: ConversionRequest, context: ConversionContext): Promise<ConversionResult> {
   const { job, source, input, output, options } = request;
-  if (!isOutputFormat(output)) throw new Defect(`no engine writes ${output}`);
+  if (!isImageOutput(output)) throw new Defect(`no engine writes ${output}`);
   await checkSource(join(job.path, source), input);
   const result = `result.${extensionOf(output)}`;
   const answer = await runChild(job, { kind: 'convert', source, result, input, output, options }, context);

@@ -1,8 +1,7 @@
 import sharp, { type Metadata, type SharpOptions } from 'sharp';
-import type { OutputFormat } from '../../../../shared/domain/catalogue/options/options.ts';
 import type { CommonImageOptions } from '../../../../shared/domain/catalogue/options/image.ts';
 import { EngineFailure } from '../failure.ts';
-import type { ConvertJob } from './job.ts';
+import type { ConvertJob, ImageOutput } from './job.ts';
 import { fittedSize, turnedSize } from './size.ts';
 
 /** Pixels of all frames together that are decoded or encoded: a 100-megapixel picture takes 0.4 GB of memory. */
@@ -12,7 +11,7 @@ const PIXELS_MAX = 100_000_000;
 const FRAMES_MAX = 500;
 
 /** Longest side that a format can store, pixels. */
-const SIDE_MAX: Readonly<Record<OutputFormat, number>> = {
+const SIDE_MAX: Readonly<Record<ImageOutput, number>> = {
   avif: 16_384,
   gif: 65_535,
   jpg: 65_500,

@@ -1,9 +1,17 @@
 import { z } from 'zod';
-import { FORMAT_NAMES } from '../../../../shared/domain/catalogue/formats.ts';
-import { OPTION_SCHEMAS, type OutputFormat } from '../../../../shared/domain/catalogue/options/options.ts';
+import { FORMAT_NAMES, type FormatName } from '../../../../shared/domain/catalogue/formats.ts';
 import { FAILURE_CAUSES } from '../failure.ts';
 
-const outputs = Object.keys(OPTION_SCHEMAS) as [OutputFormat, ...OutputFormat[]];
+/** What sharp encodes. */
+const IMAGE_OUTPUTS = ['avif', 'gif', 'jpg', 'png', 'tiff', 'webp'] as const;
+
+/** One of the formats that sharp encodes. */
+export type ImageOutput = (typeof IMAGE_OUTPUTS)[number];
+
+/** True for a format that sharp encodes. */
+export function isImageOutput(format: FormatName): format is ImageOutput {
+  return IMAGE_OUTPUTS.some((output) => output === format);
+}
 
 /** One line on the child's stdin: what to do. Paths are relative to its working folder, the job's. */
 export const imageJob = z.discriminatedUnion('kind', [
@@ -13,7 +21,7 @@ export const imageJob = z.discriminatedUnion('kind', [
     source: z.string(),
     result: z.string(),
     input: z.enum(FORMAT_NAMES),
-    output: z.enum(outputs),
+    output: z.enum(IMAGE_OUTPUTS),
     options: z.record(z.string(), z.unknown()),
   }),
 ]);

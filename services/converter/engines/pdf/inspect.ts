@@ -52,8 +52,8 @@ export async function checkWhole(path: string): Promise<void> {
  */
 export async function sizeOfPage(path: string, page: number): Promise<PageSize> {
   const output = await runToolWell('pdfinfo', ['-f', String(page), '-l', String(page), path]);
-  const [, width, height] = [...output.matchAll(/^Page\s+\d+ size:\s+([\d.]+) x ([\d.]+) pts/gm)].at(-1) ?? [];
-  if (width === undefined || height === undefined || Number(width) <= 0 || Number(height) <= 0) throw new EngineFailure('damaged');
+  const [, width, height] = [...output.matchAll(/^Page\s+\d+ size:\s+([\d.e+]+) x ([\d.e+]+) pts/gm)].at(-1) ?? [];
+  if (!(Number(width) > 0 && Number(height) > 0)) throw new EngineFailure('damaged');
   const turned = (lastNumber(output, /^Page\s+\d+ rot:\s+(\d+)$/gm) ?? 0) % 180 !== 0;
   return turned ? { width: Number(height), height: Number(width) } : { width: Number(width), height: Number(height) };
 }

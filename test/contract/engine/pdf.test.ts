@@ -1,0 +1,38 @@
+import { execFileSync } from 'node:child_process';
+import { expect } from 'chai';
+import { unzipSync } from 'fflate';
+import { imageSize } from 'image-size';
+import { createPdfEngine } from '../../../services/converter/engines/pdf/engine.ts';
+import { describeEngine } from './suite.ts';
+
+/** A4 at 150 dots per inch. */
+const A4_PIXELS = { width: 1241, height: 1755 };
+
+/** What a-text.pdf says on its first page. */
+const WORDS = /from LibreOffice Writer/;
+
+describe('the pdf engine', function () {
+  this.timeout(60_000);
+  describeEngine({
+    engine: createPdfEngine(),
+    samples: { pdf: 'a-text.pdf' },
+    impostor: 'debian.png',
+    verify: ({ bytes }, { output }) => {
+      switch (output) {
+        case 'txt':
+          return void expect(bytes.toString('utf8')).to.match(WORDS);
+        case 'svg':
+          return void expect(bytes.toString('utf8')).to.match(/<(path|use)\b/);
+        case 'pdf':
+          return void expect(execFileSync('pdftotext', ['-', '-'], { input: bytes }).toString()).to.match(WORDS);
+        case 'zip':
+          return void expect(Object.entries(unzipSync(bytes)).map(([name, picture]) => [name, imageSize(picture).width])).to.deep.equal([['page-001.png', 1241], ['page-002.png', 1241]]);
+        default: {
+          const { width, height } = imageSize(bytes);
+          expect(width).to.be.closeTo(A4_PIXELS.width, 1);
+          expect(height).to.be.closeTo(A4_PIXELS.height, 1);
+        }
+      }
+    },
+  });
+});
