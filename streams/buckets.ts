@@ -1,5 +1,6 @@
 import { nanos } from '@nats-io/transport-node';
 import { LEASE_TTL_MS } from '../shared/accounts/applied.ts';
+import { ANNOUNCED_KEPT_MS, ENGINES_BUCKET } from '../shared/converters/announcement.ts';
 import type { StreamDefinition } from './definition.ts';
 
 /** A wrapped key has some hundred bytes. */
@@ -47,4 +48,12 @@ export const idempotency: StreamDefinition = {
   description: 'Requests with an Idempotency-Key, for 24 hours',
   // A failed request frees its key by deleting its own message: no marker is left that would have to be told from a key.
   config: { ...bucket('IDEMPOTENCY'), max_msg_size: ANSWER_BYTES_MAX, deny_delete: false, max_age: 0, allow_msg_ttl: true, duplicate_window: nanos(120_000) },
+};
+
+/** What each converter can do; what the last of them said goes on counting while none is there, so it is no matter of seconds. */
+export const engines: StreamDefinition = {
+  name: `KV_${ENGINES_BUCKET}`,
+  owner: 'converter',
+  description: 'Tools that each converter has',
+  config: { ...bucket(ENGINES_BUCKET), max_age: nanos(ANNOUNCED_KEPT_MS), duplicate_window: nanos(120_000) },
 };

@@ -4,7 +4,7 @@ import { typeFilter } from '../shared/store/subjects.ts';
 import { dueFilter } from '../shared/timers/timers.ts';
 import { accounts } from './accounts.ts';
 import { advisories } from './advisories.ts';
-import { idempotency, keys, leases } from './buckets.ts';
+import { engines, idempotency, keys, leases } from './buckets.ts';
 import { credits } from './credits.ts';
 import type { ConsumerDefinition, StreamDefinition } from './definition.ts';
 import { jobs } from './jobs.ts';
@@ -19,11 +19,14 @@ const ACK_PENDING_MAX = 1_000;
 /** More imports than any number of importers fetches at once: those that wait for a place count as out. */
 const FETCHES_PENDING_MAX = 20_000;
 
+/** Jobs whose tool is away count as out while they wait, and must not keep the others of their queue from coming. */
+const CONVERSIONS_PENDING_MAX = 20_000;
+
 /** Events after which nothing is held for a job any more, and nothing but deletion follows. */
 const JOB_ENDS = ['job.finished', 'job.failed', 'job.cancelled', 'job.expired', 'job.deleted'] as const satisfies readonly EventType[];
 
 /** Every stream and bucket there is. */
-export const STREAMS: readonly StreamDefinition[] = [jobs, credits, accounts, timers, rate, advisories, keys, leases, idempotency];
+export const STREAMS: readonly StreamDefinition[] = [jobs, credits, accounts, timers, rate, advisories, keys, leases, idempotency, engines];
 
 /** Every durable consumer there is; a worker of another name does not start. */
 export const CONSUMERS: readonly ConsumerDefinition[] = [
@@ -32,9 +35,9 @@ export const CONSUMERS: readonly ConsumerDefinition[] = [
   worker(timers, 'importer-deadlines', 'importer', 'Acts when a deadline of a job is due', (['upload_window', 'result_ttl', 'upload_check', 'clean_up'] as const).map(dueFilter)),
   { ...worker(jobs, 'importer-fetch', 'importer', 'Fetches the files of jobs from their URLs', [typeFilter('job.created')]), ackPendingMax: FETCHES_PENDING_MAX },
   worker(jobs, 'importer-clean', 'importer', 'Removes what an ended job leaves behind', JOB_ENDS.map(typeFilter)),
-  worker(jobs, 'converter-images', 'converter', 'Converts images', [typeFilter('job.source_received')]),
-  worker(jobs, 'converter-office', 'converter', 'Converts documents, spreadsheets, presentations and PDFs', [typeFilter('job.source_received')]),
-  worker(jobs, 'converter-media', 'converter', 'Converts audio and video', [typeFilter('job.source_received')]),
+  lane('converter-images', 'Converts images'),
+  lane('converter-office', 'Converts documents, spreadsheets, presentations and PDFs'),
+  lane('converter-media', 'Converts audio and video'),
   worker(jobs, 'converter-simulated', 'converter', 'Simulates the conversions of test jobs', [typeFilter('job.source_received')]),
   worker(timers, 'converter-simulated-end', 'converter', 'Ends simulated conversions that were to take a while', [dueFilter('simulation_end')]),
   worker(jobs, SETTLE_DURABLE, 'ledger', 'Charges or releases the hold of an ended job', JOB_ENDS.map(typeFilter)),
@@ -43,4 +46,8 @@ export const CONSUMERS: readonly ConsumerDefinition[] = [
 
 function worker(stream: StreamDefinition, durable: string, owner: ConsumerDefinition['owner'], description: string, filters: readonly string[]): ConsumerDefinition {
   return { stream: stream.name, durable, owner, description, filters, ackWaitMs: ACK_WAIT_MS, ackPendingMax: ACK_PENDING_MAX };
+}
+
+function lane(durable: string, description: string): ConsumerDefinition {
+  return { ...worker(jobs, durable, 'converter', description, [typeFilter('job.source_received')]), ackPendingMax: CONVERSIONS_PENDING_MAX };
 }

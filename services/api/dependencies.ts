@@ -19,6 +19,7 @@ import type { AddressFailures } from './limits/address-failures.ts';
 import type { KeyBudgets } from './limits/key-budgets.ts';
 import type { LogWatch } from './long-poll/log-watch.ts';
 import type { WaitPlaces } from './long-poll/wait-places.ts';
+import type { Offers } from './offers/offers-watch.ts';
 import type { LogEnd } from './read-models/log-end.ts';
 import type { LogGuard } from './read-models/log-guard.ts';
 import type { WhenSettled } from './read-models/when-settled.ts';
@@ -44,6 +45,7 @@ export type Dependencies = {
   readonly keyBudgets: KeyBudgets;
   readonly dataKeys: DataKeys;
   readonly idempotency: IdempotencyBucket;
+  readonly offers: Offers;
   readonly masterKey: MasterKey;
   readonly pool: Pool;
   readonly positions: PositionWatch;

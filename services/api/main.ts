@@ -25,6 +25,7 @@ import { IdempotencyBucket } from './idempotency/bucket.ts';
 import { LogWatch } from './long-poll/log-watch.ts';
 import { WaitPlaces } from './long-poll/wait-places.ts';
 import { openLimits } from './limits/open-limits.ts';
+import { OffersWatch } from './offers/offers-watch.ts';
 import { openLogEnd } from './read-models/log-end.ts';
 import { LogGuard } from './read-models/log-guard.ts';
 import { watchSettling } from './read-models/when-settled.ts';
@@ -69,6 +70,8 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
   cleanup.add('position watch', () => positions.stop());
   const logGuard = await LogGuard.start(nc, pool, logger);
   cleanup.add('log guard', () => logGuard.stop());
+  const offers = await OffersWatch.start(nc, logger);
+  cleanup.add('offers', () => offers.stop());
   const appendWatch = watchAppends(nc);
   const objects = await openObjectStore(settings, masterKey);
   return {
@@ -88,6 +91,7 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
     keyBudgets: limits.keyBudgets,
     dataKeys: await openKvDataKeys(nc, masterKey),
     idempotency: await IdempotencyBucket.open(nc, config.idempotencyTtlMs),
+    offers,
     masterKey,
     pool,
     positions,

@@ -1,7 +1,7 @@
 import { systemClock } from '../../shared/clock/clock.ts';
 import { loadSettings } from '../../shared/config/load.ts';
 import { startWorker } from '../../shared/consume/worker.ts';
-import { LANES, type Lane } from '../../shared/domain/catalogue/tools.ts';
+import type { Lane } from '../../shared/domain/catalogue/tools.ts';
 import { SPEED_FACTOR } from '../../shared/domain/pricing.ts';
 import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
 import { createLogger, type Logger } from '../../shared/log/log.ts';
@@ -11,10 +11,11 @@ import { OBJECT_SETTINGS, openObjectStore } from '../../shared/objects/open-stor
 import { openKvDataKeys } from '../../shared/privacy/kv-data-keys.ts';
 import { openMasterKey } from '../../shared/privacy/master-key.ts';
 import { createJetStreamStore } from '../../shared/store/jetstream.ts';
+import { announceTools } from './announce.ts';
 import type { Engine } from './engines/engine.ts';
 import { createImageEngine } from './engines/image/engine.ts';
 import { createPdfEngine } from './engines/pdf/engine.ts';
-import { engineFinder, probeTools } from './engines/ready.ts';
+import { engineFinder, probeTools, readyLanes } from './engines/ready.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { startSimulation } from './simulated/simulation.ts';
 import { convertJob } from './worker.ts';
@@ -58,7 +59,7 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
     resultBytesMax: config.MAX_INPUT_BYTES * RESULT_PER_INPUT_MAX,
     speedFactor: SPEED_FACTOR,
   };
-  for (const lane of LANES) {
+  for (const lane of readyLanes(context.engineFor)) {
     const worker = await startWorker(
       nc,
       { stream: 'JOBS', durable: `converter-${lane}`, slots: config[SLOTS_OF[lane]], handle: (message, signal) => convertJob({ ...context, lane }, message, signal) },
@@ -67,4 +68,6 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
     cleanup.add(`worker of ${lane}`, () => worker.stop());
   }
   await startSimulation({ ...context, nc }, cleanup);
+  const announcing = await announceTools(nc, tools, systemClock, logger);
+  cleanup.add('announcement', () => announcing.stop());
 }

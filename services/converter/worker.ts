@@ -7,7 +7,7 @@ import { findPair, type Pair } from '../../shared/domain/catalogue/pairs.ts';
 import { LANE_OF } from '../../shared/domain/catalogue/tools.ts';
 import type { LiveJob } from '../../shared/domain/job-state.ts';
 import { isExhausted, jobDecider, type JobCommand } from '../../shared/domain/job.ts';
-import { ConflictError, Defect, TransientError } from '../../shared/errors/errors.ts';
+import { ConflictError, TransientError } from '../../shared/errors/errors.ts';
 import { originFrom } from '../../shared/events/origin.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
 import { deriveId, newId } from '../../shared/ids/ids.ts';
@@ -17,8 +17,10 @@ import { decodeMessage } from '../../shared/store/stored-message.ts';
 import { convert, type Conversion } from './conversion.ts';
 import type { ConverterContext } from './context.ts';
 
-/** Wait before a job comes again whose engine does not work in this process, in ms. */
+/** First wait before a job comes again that cannot be converted in this process, in ms; it doubles. */
 const NO_ENGINE_WAIT_MS = 10_000;
+/** Longest such wait, in ms: so late a job begins when its tool is back, and so seldom thousands of them are looked at. */
+const NO_ENGINE_WAIT_MS_MAX = 60_000;
 /** A conversion that was interrupted by a stop is offered to other workers at once. */
 const HANDED_BACK_WAIT_MS = 0;
 
@@ -41,26 +43,28 @@ export async function convertJob(context: ConverterContext, message: WorkerMessa
   if (context.running.has(jobId)) return later(IN_HAND_WAIT_MS);
   context.running.add(jobId);
   try {
-    return await claimAndConvert(context, cause, signal);
+    return await claimAndConvert(context, cause, message.deliveryCount, signal);
   } finally {
     context.running.delete(jobId);
   }
 }
 
-async function claimAndConvert(context: ConverterContext, cause: StoredEvent, signal: AbortSignal): Promise<Outcome> {
+async function claimAndConvert(context: ConverterContext, cause: StoredEvent, deliveryCount: number, signal: AbortSignal): Promise<Outcome> {
   const { aggregate } = cause;
   const { state } = await loadState(context.store, jobDecider, aggregate);
   if (state.kind !== 'live' || (state.status !== 'queued' && state.status !== 'processing')) return DONE;
   // Simulated by a worker of their own, so that they never take the place of a conversion (§5.3).
   if (state.created.key_mode === 'test') return DONE;
   const pair = pairOf(state);
+  // One of a later release, whose converters run beside this one.
+  if (!pair) return leaveToOthers(deliveryCount);
   if (LANE_OF[pair.engine] !== context.lane) return DONE;
   if (isExhausted(state)) {
     await end(context, cause, state.attempt, { code: 'internal', reason: 'system_error', cause: 'worker_died' });
     return DONE;
   }
   const engine = context.engineFor(pair);
-  if (!engine) return later(NO_ENGINE_WAIT_MS);
+  if (!engine) return leaveToOthers(deliveryCount);
   const attempt = state.attempt + 1;
   const claim = { type: 'start_conversion', attempt, engine: engine.name, engine_version: engine.version } as const;
   // The id is new for every claim, so that another worker's claim of the same attempt never looks like our own.
@@ -73,11 +77,13 @@ async function claimAndConvert(context: ConverterContext, cause: StoredEvent, si
   }
 }
 
-function pairOf({ created }: LiveJob): Pair {
+function leaveToOthers(deliveryCount: number): Outcome {
+  return later(Math.min(NO_ENGINE_WAIT_MS * 2 ** Math.min(deliveryCount - 1, 10), NO_ENGINE_WAIT_MS_MAX));
+}
+
+function pairOf({ created }: LiveJob): Pair | undefined {
   const [input, output] = [normalizeFormat(created.input_format), normalizeFormat(created.output_format)];
-  const pair = input && output && findPair(input, output);
-  if (!pair) throw new Defect(`the catalogue does not convert ${created.input_format} to ${created.output_format}`);
-  return pair;
+  return input && output && findPair(input, output);
 }
 
 /**

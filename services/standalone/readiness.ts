@@ -9,7 +9,7 @@ const READ_MODEL_LIMIT_MS = 10_000;
 const LOOK_LIMIT_MS = 500;
 
 /** Dependencies of the api that do not answer while they are held. */
-const WORKERS: ReadonlySet<string> = new Set(['ledger', 'importer']);
+const WORKERS: ReadonlySet<string> = new Set(['ledger', 'importer', 'converter']);
 
 const notReady = z.object({ dependencies: z.record(z.string(), z.string()) });
 

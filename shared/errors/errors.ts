@@ -28,7 +28,7 @@ export class ConflictError extends CodedError {
 }
 
 /** Which dependency is away; reported by name in `/readyz` and logs. */
-export type Dependency = 'nats' | 'postgres' | 'storage' | 'ledger' | 'importer' | 'read_model';
+export type Dependency = 'nats' | 'postgres' | 'storage' | 'ledger' | 'importer' | 'converter' | 'read_model';
 
 /** A dependency did not answer in time. Retry with jitter; HTTP answers 503 with `Retry-After` (D4). */
 export class TransientError extends CodedError {

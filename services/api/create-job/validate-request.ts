@@ -20,12 +20,19 @@ const URL_MESSAGES: Readonly<Partial<Record<EgressReason, string>>> = {
   blocked_address: 'The host of the URL is not a public one.',
 };
 
+/** What a request is held against besides the contract. */
+export type RequestRules = {
+  readonly isAllowedAddress: AddressRule;
+  /** Whether some converter converts the pair. */
+  readonly isOffered: (pair: Pair) => boolean;
+};
+
 /**
  * Checks the body of POST /jobs: first everything of §2.3 at once, and what a test key asks for by its tag (D65); then
- * whether the pair is supported; then whether the URL of an import may be fetched, as far as its text tells (D1, D83).
- * Throws `ApiError` with `validation_failed`, `unsupported_conversion` or `url_import_failed`.
+ * whether the pair is supported and offered; then whether the URL of an import may be fetched, as far as its text tells (D1, D83).
+ * Throws `ApiError` with `validation_failed`, `unsupported_conversion` or `url_import_failed`, and what `isOffered` throws.
  */
-export function validateRequest(body: JsonObject, keyMode: KeyContext['key_mode'], isAllowed: AddressRule): AcceptedRequest {
+export function validateRequest(body: JsonObject, keyMode: KeyContext['key_mode'], { isAllowedAddress, isOffered }: RequestRules): AcceptedRequest {
   const issues: Issue[] = [];
   const validated = validateTasks(body['tasks']);
   if ('issues' in validated) issues.push(...validated.issues);
@@ -36,8 +43,8 @@ export function validateRequest(body: JsonObject, keyMode: KeyContext['key_mode'
     throw ApiError.issues(issues, 'field' in validated && validated.field !== undefined ? { field: validated.field } : {});
   }
   const { request } = validated;
-  const pair = requirePair(request);
-  if (request.fetch) requireFetchable(request.fetch.url, isAllowed);
+  const pair = requirePair(request, isOffered);
+  if (request.fetch) requireFetchable(request.fetch.url, isAllowedAddress);
   return { request, pair, ...(tag.data === undefined ? {} : { tag: tag.data }), triggers };
 }
 
@@ -62,14 +69,14 @@ function requireFetchable(url: string, isAllowed: AddressRule): void {
   }
 }
 
-function requirePair({ inputFormat, outputFormat }: JobRequest): Pair {
+function requirePair({ inputFormat, outputFormat }: JobRequest, isOffered: RequestRules['isOffered']): Pair {
   const [input, output] = [normalizeFormat(inputFormat), normalizeFormat(outputFormat)];
   const pair = input && output ? findPair(input, output) : undefined;
-  if (pair) return pair;
+  if (pair && isOffered(pair)) return pair;
   throw unsupportedConversion(inputFormat, outputFormat);
 }
 
-/** 400: no engine converts the one format to the other (§2.3, D22). */
+/** 400: nobody here converts the one format to the other (§2.3, D22). */
 export function unsupportedConversion(input_format: string, output_format: string): ApiError {
   return ApiError.of(400, 'unsupported_conversion', 'This conversion is not supported. GET /v1/operations lists those that are.', { input_format, output_format });
 }

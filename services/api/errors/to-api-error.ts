@@ -12,6 +12,7 @@ const REASONS: Readonly<Record<Dependency, string>> = {
   storage: 'storage_unavailable',
   ledger: 'credit_service_unavailable',
   importer: 'import_service_unavailable',
+  converter: 'conversion_service_unavailable',
 };
 
 /** What each refusal of the domain and of the object store is to a client; all others are defects. */

@@ -21,6 +21,8 @@ export async function lookAtDependencies(deps: Dependencies): Promise<Readonly<R
     storage: () => deps.objects.probe().then(() => true),
     ledger: () => isLedgerReady(deps.nc),
     importer: () => isImporterReady(deps.nc),
+    // Known once, it stays known: jobs of converters that are away are taken, and wait.
+    converter: async () => Promise.resolve(deps.offers.isKnown()),
     read_model: () => isReadModelFollowing(deps),
   };
   const states = await Promise.all(Object.entries(looks).map(async ([name, look]) => [name, (await isTrueWithin(LOOK_MS_MAX, look)) ? 'ok' : 'away'] as const));

@@ -25,8 +25,9 @@ export async function findLeftJob(deps: Dependencies, caller: KeyContext, jobId:
   const first = events[0]?.event;
   if (first?.type !== 'job.created') return undefined;
   requireMark(first.data.idempotency, mark);
-  // The same body says the same once more, also after the job's own key was destroyed (D36).
-  return answerOf(jobId, first.data, typedOf(validateRequest(body, caller.key_mode, deps.config.isAllowedAddress)), deps.config.uploadBytesMax);
+  // The same body says the same once more, also after the job's own key was destroyed (D36), or a converter left.
+  const rules = { isAllowedAddress: deps.config.isAllowedAddress, isOffered: () => true };
+  return answerOf(jobId, first.data, typedOf(validateRequest(body, caller.key_mode, rules)), deps.config.uploadBytesMax);
 }
 
 function requireMark(created: EventData<'job.created'>['idempotency'], mark: KeyedRequest['mark']): void {

@@ -129,10 +129,11 @@ export const operationsShape = z
           output_format: z.string(),
           credits_estimated: z.int().min(1).describe('Credits held for such a job; it is never charged above it.'),
           weight: z.int().min(1).describe('Factor of the price of a conversion-minute: 4 from PDF to an office format, 2 from video to video and for iWork, else 1; the highest counts.'),
+          best_effort: z.boolean().describe('True where no faithful result is promised: what the formats share comes over, and layout, formulas or effects may be lost. Look at the result before it replaces the source.'),
         })
-        .meta({ id: 'Operation', examples: [{ input_format: 'jpg', output_format: 'webp', credits_estimated: 1, weight: 1 }] }),
+        .meta({ id: 'Operation', examples: [{ input_format: 'jpg', output_format: 'webp', credits_estimated: 1, weight: 1, best_effort: false }] }),
     ),
-    options: z.record(z.string(), z.record(z.string(), z.unknown())).describe('JSON Schema of the `options` of a convert task, by `output_format`.'),
+    options: z.record(z.string(), z.record(z.string(), z.unknown())).describe('JSON Schema (draft 2020-12) of the `options` of a convert task, by `output_format`; `x-inputs` on a property names the only sources for which it has an effect.'),
   })
   .meta({ id: 'OperationList' });
 

@@ -15,7 +15,7 @@ export function makeRoutes(deps: Dependencies): readonly Route[] {
     ...jobRoutes(deps),
     ...multipartRoutes(deps),
     ...callerRoutes(deps),
-    ...publicRoutes(() => describeApi(routes, deps.config)),
+    ...publicRoutes(deps.offers, () => describeApi(routes, deps.config)),
     ...referenceRoutes(),
     ...(deps.config.servesFiles ? fileRoutes(deps) : []),
     ...healthRoutes(deps),

@@ -1,5 +1,5 @@
-import type { Pair } from '../../../shared/domain/catalogue/pairs.ts';
-import type { ToolName } from '../../../shared/domain/catalogue/tools.ts';
+import { listPairs, type Pair } from '../../../shared/domain/catalogue/pairs.ts';
+import { LANE_OF, LANES, type Lane, type ToolName } from '../../../shared/domain/catalogue/tools.ts';
 import type { Logger } from '../../../shared/log/log.ts';
 import type { ReadyEngine } from '../context.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -29,4 +29,10 @@ export function engineFinder(engines: readonly Engine[], tools: ReadyTools): (pa
     const version = tools.get(pair.tools[0]);
     return engine && version !== undefined && pair.tools.every((tool) => tools.has(tool)) ? { name: pair.engine, version, engine } : undefined;
   };
+}
+
+/** The queues of which anything can be converted here; the others are left to converters that can. */
+export function readyLanes(engineFor: (pair: Pair) => ReadyEngine | undefined): readonly Lane[] {
+  const lanes = new Set(listPairs().filter((pair) => engineFor(pair)).map(({ engine }) => LANE_OF[engine]));
+  return LANES.filter((lane) => lanes.has(lane));
 }

@@ -11,7 +11,7 @@ const good = {
 };
 
 function accept(tasks: unknown, tag?: unknown, keyMode: 'live' | 'test' = 'live'): AcceptedRequest {
-  return validateRequest({ tasks, ...(tag === undefined ? {} : { tag }) }, keyMode, createAddressRule([]));
+  return validateRequest({ tasks, ...(tag === undefined ? {} : { tag }) }, keyMode, { isAllowedAddress: createAddressRule([]), isOffered: () => true });
 }
 
 function refuse(tasks: unknown, tag?: unknown, keyMode: 'live' | 'test' = 'live'): ApiError {
@@ -131,6 +131,19 @@ describe('Validation of a create request', () => {
     expect(error.details).to.deep.equal({ input_format: 'png', output_format: 'docx' });
     expect(refuse(withConvert({ output_format: 'svg' })).code).to.equal('unsupported_conversion');
     expect(refuse(withConvert({ output_format: 'docx', input: 'x' })).code).to.equal('validation_failed');
+  });
+
+  it('refuses a pair for which no converter is there as one that is not supported, and accepts nothing else instead (§2.3.3, §4.1 GET /operations)', () => {
+    const body = { tasks: good };
+    const isAllowedAddress = createAddressRule([]);
+    const asked: string[] = [];
+    const isOffered = ({ input, output }: { readonly input: string; readonly output: string }): boolean => {
+      asked.push(`${input}>${output}`);
+      return false;
+    };
+    expect(() => validateRequest(body, 'live', { isAllowedAddress, isOffered })).to.throw(ApiError).with.property('code', 'unsupported_conversion');
+    expect(() => validateRequest({ tasks: withConvert({ output_format: 'webp', input: 'x' }) }, 'live', { isAllowedAddress, isOffered })).to.throw(ApiError).with.property('code', 'validation_failed');
+    expect(asked).to.deep.equal(['jpg>webp']);
   });
 
   it('takes the format of an import/url from the convert task, the import task or the extension (§2.3.2, D20, D21)', () => {
