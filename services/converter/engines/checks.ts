@@ -3,15 +3,18 @@ import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
 import { matchesDeclared, SNIFF_BYTES } from '../../../shared/objects/sniff/heads.ts';
 import { EngineFailure } from './failure.ts';
 import { readHead } from './head.ts';
+import { checkInside, type KnownOfSource } from './source/inside.ts';
 
 /**
- * Refuses a source that no engine should ever see, before any process is started for it.
- * @throws EngineFailure `empty_file` or `not_what_it_claims`.
+ * Refuses a source that no engine should ever see, before any process is started for it. An engine that opens protected
+ * files says whether it was given a password.
+ * @throws EngineFailure `empty_file`, `not_what_it_claims`, or what `checkInside` throws.
  */
-export async function checkSource(path: string, input: FormatName): Promise<void> {
+export async function checkSource(path: string, input: FormatName, known: KnownOfSource = { hasPassword: false }): Promise<void> {
   const head = await readHead(path, SNIFF_BYTES);
   if (head.length === 0) throw new EngineFailure('empty_file');
   if (!matchesDeclared(head, input)) throw new EngineFailure('not_what_it_claims');
+  await checkInside(path, head, input, known);
   // The job's user must be able to read it; nobody else can enter the folder.
   await chmod(path, 0o644);
 }

@@ -1,0 +1,111 @@
+import type { FileHandle } from 'node:fs/promises';
+import { constants, inflateRawSync } from 'node:zlib';
+import { fromFdPromise, type Entry, type ZipFile } from 'yauzl';
+import { EngineFailure } from '../failure.ts';
+import { findFault, MEMBERS_MAX, type ListedMember } from './archive-rules.ts';
+
+/** Compressed bytes that are read to see how a member begins; markup of a few kB is in them. */
+const START_COMPRESSED_BYTES = 1_024;
+/** What these may unpack to at the very most. */
+const START_UNPACKED_MAX = 1_032 * START_COMPRESSED_BYTES;
+
+/** Largest member that is read as a whole, bytes unpacked: lists of what else is in the archive. */
+const WHOLE_BYTES_MAX = 2 * 1024 * 1024;
+
+/** Methods by which members of documents are packed. */
+const STORED = 0;
+const DEFLATED = 8;
+
+/** Who made an entry, and how Unix marks a symbolic link among its attributes. */
+const MADE_BY_UNIX = 3;
+const TYPE_MASK = 0xf000;
+const SYMBOLIC_LINK = 0xa000;
+
+/** An archive whose list of members was read and is in order. */
+export interface Archive {
+  /** Names of all members; folders end with a slash. */
+  readonly names: readonly string[];
+  /** The first few kB of a member, unpacked; undefined when there is none of that name. Throws EngineFailure `damaged`. */
+  readStart(name: string): Promise<Buffer | undefined>;
+  /** All of a member that is a list of others; as `readStart`, and `damaged` when it is larger than any such list. */
+  readWhole(name: string): Promise<Buffer | undefined>;
+}
+
+/**
+ * Reads the list of an archive, without unpacking anything: too many members, too much in them, members that share
+ * bytes, names that lead elsewhere, links and encryption are refused. The file stays open for its owner to close.
+ * @throws EngineFailure `damaged` or `unpacks_too_large`.
+ */
+export async function readArchive(file: FileHandle): Promise<Archive> {
+  const entries = await listEntries(file);
+  const fault = findFault([...entries.values()].map(listed), (await file.stat()).size);
+  if (fault !== undefined) throw new EngineFailure(fault);
+  const byName = new Map(entries.map((entry) => [entry.fileName, entry]));
+  return {
+    names: [...byName.keys()],
+    readStart: async (name) => {
+      const entry = byName.get(name);
+      return entry && unpackStart(await readPacked(file, entry, START_COMPRESSED_BYTES), entry);
+    },
+    readWhole: async (name) => {
+      const entry = byName.get(name);
+      if (entry === undefined) return undefined;
+      if (entry.uncompressedSize > WHOLE_BYTES_MAX || entry.compressedSize > WHOLE_BYTES_MAX) throw new EngineFailure('damaged');
+      return unpack(await readPacked(file, entry, entry.compressedSize), entry, WHOLE_BYTES_MAX, constants.Z_FINISH);
+    },
+  };
+}
+
+async function listEntries(file: FileHandle): Promise<Entry[]> {
+  let zip: ZipFile | undefined;
+  try {
+    // The names are checked by the library: none is absolute, climbs up, or has a backslash.
+    zip = await fromFdPromise(file.fd, { autoClose: false, strictFileNames: true });
+    if (zip.entryCount > MEMBERS_MAX) throw new EngineFailure('unpacks_too_large');
+    const entries: Entry[] = [];
+    for await (const entry of zip.eachEntry()) entries.push(entry);
+    return entries;
+  } catch (error) {
+    throw error instanceof EngineFailure ? error : new EngineFailure('damaged', String(error));
+  }
+}
+
+function listed(entry: Entry): ListedMember {
+  return {
+    name: entry.fileName,
+    offset: entry.relativeOffsetOfLocalHeader,
+    compressedBytes: entry.compressedSize,
+    unpackedBytes: entry.uncompressedSize,
+    encrypted: entry.isEncrypted(),
+    symbolicLink: entry.versionMadeBy >> 8 === MADE_BY_UNIX && ((entry.externalFileAttributes >>> 16) & TYPE_MASK) === SYMBOLIC_LINK,
+  };
+}
+
+const LOCAL_HEADER_BYTES = 30;
+
+/** The first `bytesMax` packed bytes of a member; its name and extra fields may be longer before it than in the list. */
+async function readPacked(file: FileHandle, entry: Entry, bytesMax: number): Promise<Buffer> {
+  const header = await readAt(file, entry.relativeOffsetOfLocalHeader, LOCAL_HEADER_BYTES);
+  if (header.length < LOCAL_HEADER_BYTES || header.readUInt32LE(0) !== 0x04034b50) throw new EngineFailure('damaged');
+  const start = entry.relativeOffsetOfLocalHeader + LOCAL_HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
+  return readAt(file, start, Math.min(bytesMax, entry.compressedSize));
+}
+
+async function readAt(file: FileHandle, position: number, bytes: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, position);
+  return buffer.subarray(0, bytesRead);
+}
+
+function unpackStart(packed: Buffer, entry: Entry): Buffer {
+  return unpack(packed, entry, START_UNPACKED_MAX, constants.Z_SYNC_FLUSH);
+}
+
+function unpack(packed: Buffer, { compressionMethod }: Entry, bytesMax: number, finishFlush: number): Buffer {
+  if (compressionMethod === STORED) return packed;
+  if (compressionMethod !== DEFLATED) throw new EngineFailure('damaged');
+  try {
+    return inflateRawSync(packed, { finishFlush, maxOutputLength: bytesMax });
+  } catch (error) {
+    throw new EngineFailure('damaged', String(error));
+  }
+}

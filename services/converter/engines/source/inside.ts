@@ -1,0 +1,97 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import type { FormatName } from '../../../../shared/domain/catalogue/formats.ts';
+import { has } from '../../../../shared/objects/sniff/bytes.ts';
+import { matchesDeclared, SNIFF_BYTES } from '../../../../shared/objects/sniff/heads.ts';
+import { id3Length } from '../../../../shared/objects/sniff/mpeg-audio.ts';
+import { EngineFailure } from '../failure.ts';
+import { isOfKind, textOf, type ArchiveKind } from './archive-kinds.ts';
+import { readArchive, type Archive } from './archive.ts';
+import { listRoot } from './compound.ts';
+import { checkMarkup } from './markup.ts';
+
+/** What is known of a source besides its bytes. */
+export interface KnownOfSource {
+  /** Whether the client gave a password to open it with. */
+  readonly hasPassword: boolean;
+}
+
+type Check = (file: FileHandle, head: Buffer, known: KnownOfSource) => Promise<void>;
+
+const CHECKS: Partial<Readonly<Record<FormatName, Check>>> = {
+  aac: afterTags('aac'),
+  doc: compoundWith(['WordDocument']),
+  docx: officeOpenXml('docx'),
+  epub: archiveOf('epub'),
+  flac: afterTags('flac'),
+  key: archiveOf('key'),
+  mp3: afterTags('mp3'),
+  numbers: archiveOf('numbers'),
+  odp: archiveOf('odp'),
+  ods: archiveOf('ods'),
+  odt: archiveOf('odt'),
+  pages: archiveOf('pages'),
+  ppt: compoundWith(['PowerPoint Document']),
+  pptx: officeOpenXml('pptx'),
+  xls: compoundWith(['Workbook', 'Book']),
+  xlsx: officeOpenXml('xlsx'),
+};
+
+/**
+ * Looks into a file whose first bytes alone do not tell enough: archives, compound files, sound behind a long tag. No
+ * process is needed for it, and it takes milliseconds.
+ * @throws EngineFailure `not_what_it_claims`, `damaged`, `unpacks_too_large`, `too_many_cells`, `password_required` or
+ * `unsupported_feature`.
+ */
+export async function checkInside(path: string, head: Buffer, input: FormatName, known: KnownOfSource): Promise<void> {
+  const check = CHECKS[input];
+  if (check === undefined) return;
+  const file = await open(path, 'r');
+  try {
+    await check(file, head, known);
+  } finally {
+    await file.close();
+  }
+}
+
+function archiveOf(kind: ArchiveKind): Check {
+  return async (file, _, known) => {
+    const archive = await readArchive(file);
+    if (!(await isOfKind(archive, kind))) throw new EngineFailure('not_what_it_claims');
+    if (!known.hasPassword && (await isProtected(archive))) throw new EngineFailure('password_required');
+    await checkMarkup(archive, kind);
+  };
+}
+
+/** OpenDocument encrypts the members and lists how; Apple's programs leave a file to verify the password by. */
+async function isProtected(archive: Archive): Promise<boolean> {
+  if (archive.names.some((name) => /(?:^|\/)\.iwp[hv]2?$/.test(name))) return true;
+  return textOf(await archive.readStart('META-INF/manifest.xml')).includes('encryption-data');
+}
+
+/** Newer Office files are archives; protected by a password they lie in a compound file, where nobody can look into them. */
+function officeOpenXml(kind: 'docx' | 'pptx' | 'xlsx'): Check {
+  const asArchive = archiveOf(kind);
+  return async (file, head, known) => {
+    if (has('PK')(head)) return asArchive(file, head, known);
+    if (!(await listRoot(file)).has('EncryptedPackage')) throw new EngineFailure('not_what_it_claims');
+    if (!known.hasPassword) throw new EngineFailure('password_required');
+  };
+}
+
+function compoundWith(streams: readonly string[]): Check {
+  return async (file) => {
+    const names = await listRoot(file);
+    if (!streams.some((stream) => names.has(stream))) throw new EngineFailure('not_what_it_claims');
+  };
+}
+
+/** Tags with pictures may be longer than what was read. */
+function afterTags(format: FormatName): Check {
+  return async (file, head) => {
+    const length = id3Length(head);
+    if (length < head.length) return;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(SNIFF_BYTES), 0, SNIFF_BYTES, length);
+    if (bytesRead === 0) throw new EngineFailure('damaged');
+    if (!matchesDeclared(buffer.subarray(0, bytesRead), format)) throw new EngineFailure('not_what_it_claims');
+  };
+}
