@@ -1,8 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
 import { constants, inflateRawSync } from 'node:zlib';
-import { fromFdPromise, type Entry, type ZipFile } from 'yauzl';
+import { fromRandomAccessReaderPromise, type Entry } from 'yauzl';
 import { EngineFailure } from '../failure.ts';
 import { findFault, MEMBERS_MAX, type ListedMember } from './archive-rules.ts';
+import { WindowedFile, WindowReader } from './windows.ts';
 
 /** Compressed bytes that are read to see how a member begins; markup of a few kB is in them. */
 const START_COMPRESSED_BYTES = 1_024;
@@ -36,9 +37,11 @@ export interface Archive {
  * bytes, names that lead elsewhere, links and encryption are refused. The file stays open for its owner to close.
  * @throws EngineFailure `damaged` or `unpacks_too_large`.
  */
-export async function readArchive(file: FileHandle): Promise<Archive> {
-  const entries = await listEntries(file);
-  const fault = findFault([...entries.values()].map(listed), (await file.stat()).size);
+export async function readArchive(handle: FileHandle): Promise<Archive> {
+  const { size } = await handle.stat();
+  const file = new WindowedFile(handle);
+  const entries = await listEntries(file, size);
+  const fault = findFault(entries.map(listed), size);
   if (fault !== undefined) throw new EngineFailure(fault);
   const byName = new Map(entries.map((entry) => [entry.fileName, entry]));
   return {
@@ -56,11 +59,10 @@ export async function readArchive(file: FileHandle): Promise<Archive> {
   };
 }
 
-async function listEntries(file: FileHandle): Promise<Entry[]> {
-  let zip: ZipFile | undefined;
+async function listEntries(file: WindowedFile, size: number): Promise<Entry[]> {
   try {
     // The names are checked by the library: none is absolute, climbs up, or has a backslash.
-    zip = await fromFdPromise(file.fd, { autoClose: false, strictFileNames: true });
+    const zip = await fromRandomAccessReaderPromise(new WindowReader(file), size, { autoClose: false, strictFileNames: true });
     if (zip.entryCount > MEMBERS_MAX) throw new EngineFailure('unpacks_too_large');
     const entries: Entry[] = [];
     for await (const entry of zip.eachEntry()) entries.push(entry);
@@ -84,16 +86,11 @@ function listed(entry: Entry): ListedMember {
 const LOCAL_HEADER_BYTES = 30;
 
 /** The first `bytesMax` packed bytes of a member; its name and extra fields may be longer before it than in the list. */
-async function readPacked(file: FileHandle, entry: Entry, bytesMax: number): Promise<Buffer> {
-  const header = await readAt(file, entry.relativeOffsetOfLocalHeader, LOCAL_HEADER_BYTES);
+async function readPacked(file: WindowedFile, entry: Entry, bytesMax: number): Promise<Buffer> {
+  const header = await file.read(entry.relativeOffsetOfLocalHeader, LOCAL_HEADER_BYTES);
   if (header.length < LOCAL_HEADER_BYTES || header.readUInt32LE(0) !== 0x04034b50) throw new EngineFailure('damaged');
   const start = entry.relativeOffsetOfLocalHeader + LOCAL_HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
-  return readAt(file, start, Math.min(bytesMax, entry.compressedSize));
-}
-
-async function readAt(file: FileHandle, position: number, bytes: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, position);
-  return buffer.subarray(0, bytesRead);
+  return file.read(start, Math.min(bytesMax, entry.compressedSize));
 }
 
 function unpackStart(packed: Buffer, entry: Entry): Buffer {
