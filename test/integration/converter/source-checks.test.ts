@@ -14,6 +14,10 @@ const REFUSED_MS_MAX = 1_000;
 const MAIN: MemberSpec = { name: 'word/document.xml', data: '<?xml version="1.0"?><w:document/>' };
 const HONEST: readonly MemberSpec[] = [contentTypes('docx'), MAIN];
 const MIB = 1024 * 1024;
+const LONG_TAG = Buffer.concat([Buffer.from('ID3\x04\0\0', 'latin1'), Buffer.from([0, 2, (40_000 >> 7) & 127, 40_000 & 127]), Buffer.alloc(40_000, 1)]);
+/** A frame of MPEG audio. */
+const FRAME = Buffer.concat([Buffer.from('\xff\xfb\x90\x00', 'latin1'), Buffer.alloc(413)]);
+const sheet = (number: number, ref: string): MemberSpec => ({ name: `xl/worksheets/sheet${number}.xml`, data: `<worksheet xmlns="x"><sheetPr/><dimension ref="${ref}"/><sheetData/></worksheet>` });
 const zeros = (mib: number): MemberSpec => ({ name: 'zeros', data: Buffer.alloc(mib * MIB) });
 
 let folder: string;
@@ -165,7 +169,6 @@ describe('archives that harm whoever unpacks them', () => {
   });
 
   it('use more cells than anybody can read, on one sheet or on all together', async () => {
-    const sheet = (number: number, ref: string): MemberSpec => ({ name: `xl/worksheets/sheet${number}.xml`, data: `<worksheet xmlns="x"><sheetPr/><dimension ref="${ref}"/><sheetData/></worksheet>` });
     expect(await judgeZip([contentTypes('xlsx'), sheet(1, 'A1:XFD1048576')], 'xlsx')).to.equal('too_many_cells');
     expect(await judgeZip([contentTypes('xlsx'), sheet(1, 'A1:C1000000'), sheet(2, 'A1:C1000000')], 'xlsx')).to.equal('too_many_cells');
     expect(await judgeZip([contentTypes('xlsx'), sheet(1, 'A1:D1000000'), sheet(2, 'A1')], 'xlsx')).to.equal('fine');
@@ -173,14 +176,12 @@ describe('archives that harm whoever unpacks them', () => {
 });
 
 describe('sound behind a tag that is longer than the first bytes', () => {
-  const longTag = (): Buffer => Buffer.concat([Buffer.from('ID3\x04\0\0', 'latin1'), Buffer.from([0, 2, (40_000 >> 7) & 127, 40_000 & 127]), Buffer.alloc(40_000, 1)]);
-  const frame = Buffer.concat([Buffer.from('\xff\xfb\x90\x00', 'latin1'), Buffer.alloc(413)]);
 
   it('is looked for in the whole file', async () => {
-    expect(await judge(Buffer.concat([longTag(), frame, frame]), 'mp3')).to.equal('fine');
-    expect(await judge(Buffer.concat([longTag(), frame, frame]), 'aac')).to.equal('not_what_it_claims');
-    expect(await judge(Buffer.concat([longTag(), Buffer.from('fLaC')]), 'flac')).to.equal('fine');
-    expect(await judge(Buffer.concat([longTag(), Buffer.from('#EXTM3U\nfile:///etc/passwd\n')]), 'mp3')).to.equal('not_what_it_claims');
-    expect(await judge(longTag(), 'mp3')).to.equal('damaged');
+    expect(await judge(Buffer.concat([LONG_TAG, FRAME, FRAME]), 'mp3')).to.equal('fine');
+    expect(await judge(Buffer.concat([LONG_TAG, FRAME, FRAME]), 'aac')).to.equal('not_what_it_claims');
+    expect(await judge(Buffer.concat([LONG_TAG, Buffer.from('fLaC')]), 'flac')).to.equal('fine');
+    expect(await judge(Buffer.concat([LONG_TAG, Buffer.from('#EXTM3U\nfile:///etc/passwd\n')]), 'mp3')).to.equal('not_what_it_claims');
+    expect(await judge(LONG_TAG, 'mp3')).to.equal('damaged');
   });
 });

@@ -42,5 +42,5 @@ function countCells(start: string): number {
 }
 
 function columnOf(letters: string): number {
-  return [...letters].reduce((column, letter) => column * 26 + letter.charCodeAt(0) - 64, 0);
+  return Buffer.from(letters).reduce((column, letter) => column * 26 + letter - 64, 0);
 }
