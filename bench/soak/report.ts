@@ -11,8 +11,8 @@ const FILE_CAUSES = new Set([
 ]);
 /** Points of time at which the memory is told. */
 const POINTS = 8;
-/** Files that are named, of those that failed for no reason of their own. */
-const NAMED_MAX = 50;
+/** Files that are named in each list. */
+const NAMED_MAX = 2_000;
 
 /** What is left when all is done; empty lists and `undefined` are as it should be, or were not looked at. */
 export interface Left {
@@ -38,6 +38,8 @@ export interface SoakReport {
   readonly repeated_attempts: number;
   /** Files whose end lies in no fault of theirs. */
   readonly suspicious: readonly string[];
+  /** All files that did not finish, in words, for those who want to look at them. */
+  readonly failed: readonly string[];
   readonly memory_mib: readonly Readonly<Record<string, number | string>>[];
   readonly left: Left;
 }
@@ -60,7 +62,8 @@ export function makeReport(outcomes: readonly Outcome[], times: ReadonlyMap<stri
       'inside the engine': quantilesOf(measured.flatMap(({ billableMs }) => billableMs ?? [])),
     },
     repeated_attempts: measured.filter(({ attempts }) => attempts > 1).length,
-    suspicious: suspicious.slice(0, NAMED_MAX).map(({ end, to, path, tookMs, jobId }) => `${end}: ${path} to ${to}, ${Math.round(tookMs)} ms, job ${jobId ?? 'none'}`),
+    suspicious: suspicious.slice(0, NAMED_MAX).map(describe),
+    failed: outcomes.filter(({ end }) => end !== 'finished').slice(0, NAMED_MAX).map(describe),
     memory_mib: tellMemory(samples),
     left,
   };
@@ -80,6 +83,10 @@ export function printSoak(report: SoakReport): void {
   write(`left: ${processes.length} processes, ${temporary.length} temporary files, ${sources} sources; audit verify: ${audit === undefined ? 'not run' : `${audit.findings} findings`}`);
   for (const line of [...processes, ...temporary]) write(`  ${line}`);
   write(report.ok ? 'ok' : 'NOT OK');
+}
+
+function describe({ end, to, path, tookMs, jobId }: Outcome): string {
+  return `${end}: ${path} to ${to}, ${Math.round(tookMs)} ms, job ${jobId ?? 'none'}`;
 }
 
 function write(line: string): void {
