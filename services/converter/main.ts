@@ -14,6 +14,7 @@ import { createJetStreamStore } from '../../shared/store/jetstream.ts';
 import { announceTools } from './announce.ts';
 import type { Engine } from './engines/engine.ts';
 import { createImageEngine } from './engines/image/engine.ts';
+import { createOfficePool } from './engines/office/pool.ts';
 import { createPdfEngine } from './engines/pdf/engine.ts';
 import { engineFinder, probeTools, readyLanes } from './engines/ready.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
@@ -29,7 +30,7 @@ const SLOTS_OF = { images: 'CONVERTER_SLOTS', office: 'CONVERTER_OFFICE_SLOTS', 
 const loadConfig = () =>
   loadSettings(
     process.env,
-    [...NATS_SETTINGS, 'MASTER_KEY', 'LOG_LEVEL', ...OBJECT_SETTINGS, 'CONVERTER_SLOTS', 'CONVERTER_OFFICE_SLOTS', 'CONVERTER_MEDIA_SLOTS', 'CONVERTER_SANDBOX', 'CONVERSION_TIMEOUT_SECONDS', 'RESULT_TTL_SECONDS', 'MAX_INPUT_BYTES'],
+    [...NATS_SETTINGS, 'MASTER_KEY', 'LOG_LEVEL', ...OBJECT_SETTINGS, 'CONVERTER_SLOTS', 'CONVERTER_OFFICE_SLOTS', 'CONVERTER_MEDIA_SLOTS', 'CONVERTER_ISOLATION', 'CONVERTER_SANDBOX', 'CONVERSION_TIMEOUT_SECONDS', 'RESULT_TTL_SECONDS', 'MAX_INPUT_BYTES'],
     ['NATS_URL', 'MASTER_KEY'],
   );
 
@@ -39,6 +40,8 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
   const config = loadConfig();
   const sandbox = await createSandbox({ mode: config.CONVERTER_SANDBOX });
   for (const warning of sandbox.warnings) logger.warn({ sandbox: sandbox.level }, warning);
+  const office = createOfficePool({ slots: config.CONVERTER_OFFICE_SLOTS, isolation: config.CONVERTER_ISOLATION });
+  cleanup.add('office suite', () => office.stop());
   const engines: readonly Engine[] = [createImageEngine(), createPdfEngine()];
   for (const engine of engines) cleanup.add(`engine ${engine.name}`, () => engine.stop());
   const tools = await probeTools(engines, sandbox, logger);

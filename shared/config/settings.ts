@@ -69,6 +69,7 @@ export const SETTINGS = {
   CONVERTER_SLOTS: atLeast(1, 256).default(2).describe('Images that one converter converts at once.'),
   CONVERTER_OFFICE_SLOTS: atLeast(1, 64).default(2).describe('Documents, spreadsheets, presentations and PDFs that one converter converts at once; each place has an office suite of its own.'),
   CONVERTER_MEDIA_SLOTS: atLeast(1, 64).default(1).describe('Recordings and films that one converter converts at once.'),
+  CONVERTER_ISOLATION: z.enum(['strict', 'shared']).default('strict').describe('`strict` ends an office suite after each document; `shared` is faster and lets it convert further documents of the same organization, never those of another.'),
   CONVERTER_SANDBOX: z.enum(['auto', 'require', 'off']).default('auto').describe('`auto` uses bubblewrap where it works and warns where it does not; `require` refuses to start without it; `off` runs without.'),
   CONVERSION_TIMEOUT_SECONDS: atLeast(1, 86_400).default(300).describe('Wall-clock limit of one conversion.'),
   RATE_LIMIT_CREATE_FREE: atLeast(1, REQUESTS_MAX).default(30).describe('Times that one key of a free-tier organization may ask to create a job in a calendar minute (§8).'),

@@ -19,6 +19,8 @@ export interface Limits {
   readonly cpuSecondsMax: number;
   /** Private memory, bytes. Node reserves far more addresses than it uses, so the address space is not bounded. */
   readonly memoryBytesMax: number;
+  /** Addresses, also of what is only mapped, bytes; for programs that do not reserve more than they use. */
+  readonly addressBytesMax?: number;
 }
 
 /** A job's private folder. */
@@ -79,7 +81,8 @@ export function confine(confinement: Confinement, program: Program, job: JobDir,
 function limitArguments(limits: Limits, job: JobDir): string[] {
   const own = job.uid === undefined ? [] : [`--nproc=${PROCESSES_MAX}`];
   const cpu = `--cpu=${limits.cpuSecondsMax}:${limits.cpuSecondsMax + CPU_GRACE_SECONDS}`;
-  return [`--fsize=${limits.fileBytesMax}`, cpu, `--data=${limits.memoryBytesMax}`, `--nofile=${FILES_MAX}`, '--core=0', ...own];
+  const addresses = limits.addressBytesMax === undefined ? [] : [`--as=${limits.addressBytesMax}`];
+  return [`--fsize=${limits.fileBytesMax}`, cpu, `--data=${limits.memoryBytesMax}`, ...addresses, `--nofile=${FILES_MAX}`, '--core=0', ...own];
 }
 
 function userArguments({ uid }: JobDir): string[] {

@@ -23,7 +23,7 @@ export function runsAsRoot(): boolean {
 const SYSTEM_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64'] as const;
 
 /** Read-only files of /etc and caches that programs and fonts need; none holds a secret. */
-const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/fonts', '/etc/alternatives', '/var/cache/fontconfig'] as const;
+const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/fonts', '/etc/alternatives', '/var/cache/fontconfig', '/etc/libreoffice', '/var/lib/libreoffice'] as const;
 
 /** bwrap arguments that show the system's programs and libraries, read-only, whether /usr is merged or not. */
 export function systemMounts(): string[] {

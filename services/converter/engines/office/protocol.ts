@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+/** The first line that a worker reads: how to start its suite. Paths are relative to its folder. */
+export interface StartOrder {
+  readonly soffice: string;
+  readonly profile: string;
+  readonly temp: string;
+  /** Name of the pipe between worker and suite; no other on this machine may have it. */
+  readonly pipe: string;
+  /** Filters that must be there; one of each component of the suite. */
+  readonly filters: readonly string[];
+}
+
+/** Values of a filter's own settings; names and values are ours, never a client's. */
+export type FilterData = Readonly<Record<string, string | number | boolean | Readonly<Record<string, string | number | boolean>>>>;
+
+/** A line that names one document. */
+export interface ConvertOrder {
+  readonly kind: 'convert';
+  /** Folder of the job, inside the worker's. */
+  readonly folder: string;
+  readonly source: string;
+  readonly result: string;
+  readonly import_filter: string;
+  readonly import_options?: string;
+  readonly password?: string;
+  readonly export_filter: string;
+  readonly export_options?: string;
+  readonly export_data?: FilterData;
+  readonly result_password?: string;
+  /** Properties put on every page style of a text or spreadsheet. */
+  readonly page_style?: FilterData;
+  /** The last page that is asked for; an earlier end of the document refuses it. */
+  readonly page_last?: number;
+  /** Count the pages, and refuse a document with more; needed for `page_last`. */
+  readonly pages_max?: number;
+  /** Paint only this slide, counted from 1; `export_filter` is then the MIME type of a picture. */
+  readonly slide?: number;
+}
+
+/** A line that lets the worker remove the folder of a job; only it may, because a file may have taken over its user. */
+export interface ForgetOrder {
+  readonly kind: 'forget';
+  readonly folder: string;
+}
+
+/** The only causes a worker knows; `password` is also the answer to a wrong one. */
+const causes = z.enum(['damaged', 'password', 'too_many_pages', 'page_not_found', 'not_stored']);
+
+const bytes = z.int().min(0);
+
+/** What a worker says, one line each; read like anything from outside, because a file may have taken it over. */
+export const workerAnswer = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('ready'), version: z.string().max(100), missing_filters: z.array(z.string().max(100)).max(100) }),
+  z.object({ kind: z.literal('converted'), memory_bytes: bytes }),
+  z.object({ kind: z.literal('failed'), cause: causes, memory_peak_bytes: bytes, detail: z.string().max(1_000) }),
+  z.object({ kind: z.literal('forgotten') }),
+  /** Negative for a signal, null when it never came up. */
+  z.object({ kind: z.literal('died'), returncode: z.int().min(-128).max(255).nullable() }),
+]);
+
+/** One of the things a worker says. */
+export type WorkerAnswer = z.infer<typeof workerAnswer>;
