@@ -20,19 +20,20 @@ export async function bringEngines(withFonts: boolean, say: Say): Promise<StepRe
   const missing = findMissing(await readInstalled(), withFonts);
   if (isNothing(missing)) return { outcome: 'ready', sentence: 'already there' };
   const common: readonly Order[] = missing.packages.length > 0 ? [{ packages: missing.packages }] : [];
+  // Lists that could not be read name no LibreOffice.
+  const tell = (office = guessOffice(machine.codename)): string => commandsFor([...common, ...(missing.office ? [office] : [])]);
   let apt: Apt | undefined;
   try {
     say('reading the lists of this machine’s package archives');
     apt = await Apt.open(say);
     const offices = missing.office ? await findOffices(apt, machine.codename, say) : [];
-    const commands = commandsFor([...common, ...offices.slice(0, 1)]);
+    const commands = tell(offices[0]);
     if (!machine.isRoot) return { outcome: 'degraded', sentence: `installing packages needs root. ${WITHOUT} What brings the rest:\n${commands}` };
     await install(apt, common, offices, say);
     if (isNothing(findMissing(await readInstalled(), withFonts))) return { outcome: 'ready', sentence: 'installed' };
     return { outcome: 'degraded', sentence: `not everything could be installed, see above. ${WITHOUT} What brings the rest:\n${commands}` };
   } catch (error) {
-    const commands = commandsFor([...common, ...(missing.office ? [guessOffice(machine.codename)] : [])]);
-    return { outcome: 'degraded', sentence: `apt cannot be asked (${briefly(error)}). ${WITHOUT} What brings the rest:\n${commands}` };
+    return { outcome: 'degraded', sentence: `apt cannot be asked (${briefly(error)}). ${WITHOUT} What brings the rest:\n${tell()}` };
   } finally {
     await apt?.close();
   }
