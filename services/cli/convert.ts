@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { DEMO_FILE } from '../../shared/config/find-service.ts';
 import { loadSettings } from '../../shared/config/load.ts';
+import { normalizeFormat } from '../../shared/domain/catalogue/formats.ts';
 import { UsageError, runCommands, type Command, type OptionValues } from './command.ts';
 import { ApiClient, ApiError, download, upload, type ClientJob } from './convert/api-client.ts';
 import { readOptions } from './convert/options.ts';
@@ -12,6 +13,8 @@ import { chooseOutput, formatOf, openSource, partialPath, requireWritable } from
 
 /** Longest wait the API allows in one request (§8). */
 const WAIT_SECONDS = 25;
+/** The same during a conversion, whose progress ends no wait. */
+const PROGRESS_SECONDS = 5;
 
 const demoSchema = z.object({ base_url: z.string(), live_key: z.string() });
 
@@ -27,13 +30,16 @@ const convert: Command = {
 await runCommands('convert', [convert], process.argv.slice(2));
 
 async function convertFile(file: string, format: string, values: OptionValues): Promise<Readonly<Record<string, unknown>>> {
-  const options = readOptions(Array.isArray(values['option']) ? values['option'].map(String) : []);
   const target = findTarget();
   const client = new ApiClient(target.baseUrl, target.key);
+  const texts = Array.isArray(values['option']) ? values['option'].map(String) : [];
+  // What is no option at all is said before anything is asked of the service.
+  readOptions(texts, () => true);
   const source = await openSource(file);
   const inputFormat = values['input-format'] ?? formatOf(file);
   const path = typeof values['output'] === 'string' ? values['output'] : await chooseOutput(file, format);
   await requireWritable(path);
+  const options = texts.length === 0 ? {} : await typeOptions(client, format, texts);
   const created = await client.createJob({
     import: { operation: 'import/upload' },
     convert: { operation: 'convert', input: 'import', input_format: inputFormat, output_format: format, options },
@@ -50,15 +56,27 @@ async function convertFile(file: string, format: string, values: OptionValues): 
   return { job_id: job.id, file: path, credits_used: job.credits_used ?? 0 };
 }
 
+/** Which options take text is asked of the service, which may be of another release. */
+async function typeOptions(client: ApiClient, format: string, texts: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
+  const text = await client.textOptions(normalizeFormat(format) ?? format);
+  return readOptions(texts, (name) => text.has(name));
+}
+
 /** Every request is bounded; the service itself ends every job, so this loop comes to its end. */
 async function untilEnded(client: ApiClient, created: ClientJob): Promise<ClientJob> {
   let job = created;
   while (job.status === 'waiting' || job.status === 'queued' || job.status === 'processing') {
-    const next = await client.waitForJob(job.id, WAIT_SECONDS);
+    const next = await client.waitForJob(job.id, job.status === 'processing' ? PROGRESS_SECONDS : WAIT_SECONDS);
+    const progress = progressOf(next);
     if (next.status !== job.status) say(`job ${job.id}: ${next.status}`);
+    else if (progress !== progressOf(job) && progress !== undefined) say(`job ${job.id}: ${progress} %`);
     job = next;
   }
   return job;
+}
+
+function progressOf(job: ClientJob): number | undefined {
+  return job.tasks[1]?.progress;
 }
 
 /** The file appears under its name only when it is whole. */

@@ -32,8 +32,8 @@ export type Conversion =
   | { readonly kind: 'killed' }
   | { readonly kind: 'interrupted' };
 
-/** A claimed attempt. */
-export type Claim = { readonly jobId: string; readonly job: LiveJob; readonly attempt: number; readonly engine: ReadyEngine; readonly signal: AbortSignal };
+/** A claimed attempt. `onProgress` is told as often as the engine likes. */
+export type Claim = { readonly jobId: string; readonly job: LiveJob; readonly attempt: number; readonly engine: ReadyEngine; readonly signal: AbortSignal; readonly onProgress: (percent: number) => void };
 
 /**
  * Brings the source, converts it in a folder of its own inside the sandbox, and stores the result under its attempt. A
@@ -74,7 +74,7 @@ async function runEngine(context: ConverterContext, claim: Claim, job: JobDir, s
   const path = join(job.path, SOURCE_NAME);
   await retryTransient(() => context.objects.download(sourceKey(claim.jobId), path, { ifMatch: source.etag }), signal);
   const request = { job, organizationId: created.organization_id, source: SOURCE_NAME, input: knownFormat(created.input_format), output: knownFormat(created.output_format), options };
-  return claim.engine.engine.convert(request, { sandbox: context.sandbox, signal, timeLimitMs: context.timeLimitMs, onProgress: () => undefined });
+  return claim.engine.engine.convert(request, { sandbox: context.sandbox, signal, timeLimitMs: context.timeLimitMs, onProgress: claim.onProgress });
 }
 
 async function openOptions(context: ConverterContext, claim: Claim): Promise<Readonly<Record<string, unknown>>> {

@@ -16,6 +16,7 @@ import { handleUnlessRefused, loadState } from '../../shared/store/handle.ts';
 import { decodeMessage } from '../../shared/store/stored-message.ts';
 import { convert, type Conversion } from './conversion.ts';
 import type { ConverterContext } from './context.ts';
+import { throttleProgress } from './progress.ts';
 
 /** First wait before a job comes again that cannot be converted in this process, in ms; it doubles. */
 const NO_ENGINE_WAIT_MS = 10_000;
@@ -70,11 +71,21 @@ async function claimAndConvert(context: ConverterContext, cause: StoredEvent, de
   // The id is new for every claim, so that another worker's claim of the same attempt never looks like our own.
   if (!(await decideAlone(context, cause, claim, newId(context.clock.nowMs())))) return DONE;
   try {
-    const conversion = await convert(context, { jobId: aggregate.id, job: state, attempt, engine, signal });
+    const conversion = await convert(context, { jobId: aggregate.id, job: state, attempt, engine, signal, onProgress: progressOf(context, cause, attempt) });
     return await report(context, cause, attempt, conversion, signal);
   } catch (error) {
     return giveBack(context, cause, attempt, error);
   }
+}
+
+/** Says in the log now and then how far a long conversion is. */
+function progressOf(context: ConverterContext, cause: StoredEvent, attempt: number): (percent: number) => void {
+  const jobId = cause.aggregate.id;
+  return throttleProgress({
+    nowMs: () => context.clock.nowMs(),
+    report: (percent) => decideAlone(context, cause, { type: 'report_progress', attempt, percent }, deriveId('progress', jobId, attempt, percent)),
+    onFailure: (error) => context.logger.warn({ err: error, job_id: jobId, attempt }, 'cannot say how far a conversion is; it goes on'),
+  });
 }
 
 function leaveToOthers(deliveryCount: number): Outcome {

@@ -27,6 +27,8 @@ export type LiveJob = {
   readonly interruptions: number;
   /** The last attempt was handed back, so nobody owns the conversion. */
   readonly interrupted: boolean;
+  /** How far the attempt that owns the conversion last said it is, in percent; absent before it has. */
+  readonly progress?: number;
   readonly finish?: Finish;
   readonly error?: EventData<'job.failed'>['error'];
 };
@@ -83,13 +85,15 @@ export function evolveJob(state: JobState, event: JobEvent): JobState {
     case 'job.source_received':
       return { ...state, status: 'queued', source: event.data };
     case 'job.conversion_started':
-      return { ...state, status: 'processing', attempt: event.data.attempt, interrupted: false };
+      return { ...withoutProgress(state), status: 'processing', attempt: event.data.attempt, interrupted: false };
+    case 'job.conversion_progressed':
+      return { ...state, progress: event.data.percent };
     case 'job.conversion_interrupted':
       return { ...state, interruptions: state.interruptions + 1, interrupted: true };
     case 'job.finished':
-      return { ...state, status: 'finished', finish: event.data };
+      return { ...withoutProgress(state), status: 'finished', finish: event.data };
     case 'job.failed':
-      return { ...state, status: 'error', error: event.data.error };
+      return { ...withoutProgress(state), status: 'error', error: event.data.error };
     case 'job.cancelled':
       return { ...state, status: 'cancelled' };
     case 'job.expired':
@@ -97,6 +101,11 @@ export function evolveJob(state: JobState, event: JobEvent): JobState {
     default:
       return assertNever(event);
   }
+}
+
+/** It counts while its attempt converts; what comes after begins anew, or has ended. */
+function withoutProgress({ progress: _progress, ...rest }: LiveJob): LiveJob {
+  return rest;
 }
 
 function withoutMultipart({ multipart: _multipart, ...rest }: LiveJob): LiveJob {

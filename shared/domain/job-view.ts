@@ -22,6 +22,8 @@ export type TaskView = {
   readonly operation: 'import/upload' | 'import/url' | 'convert' | 'export/url';
   readonly status: JobStatus;
   readonly credits: number;
+  /** Of the convert task while the job is processing, in whole percent. */
+  readonly progress?: number;
   readonly result?: { readonly url: string; readonly urlExpiresAt: string } | { readonly uploadUrl: string };
   readonly ignored_options?: readonly string[];
 };
@@ -109,6 +111,7 @@ function viewTasks(job: LiveJob, typed: JobTyped, links: JobLinks, creditsUsed: 
       operation: 'convert',
       status: status.convert,
       credits: creditsUsed,
+      ...(job.status === 'processing' ? { progress: job.progress ?? 0 } : {}),
       ...(typed.ignored_options.length === 0 ? {} : { ignored_options: typed.ignored_options }),
     },
     {

@@ -19,6 +19,7 @@ export type JobCommand =
   | { readonly type: 'receive_source'; readonly source: EventData<'job.source_received'> }
   | { readonly type: 'start_conversion'; readonly attempt: number; readonly engine: EventData<'job.conversion_started'>['engine']; readonly engine_version: string }
   | { readonly type: 'interrupt_conversion'; readonly attempt: number }
+  | { readonly type: 'report_progress'; readonly attempt: number; readonly percent: number }
   | { readonly type: 'finish'; readonly attempt: number; readonly result: EventData<'job.finished'>['result']; readonly billable_ms: number; readonly speed_factor: number; readonly expires_at: string }
   | { readonly type: 'fail'; readonly attempt?: number; readonly error: EventData<'job.failed'>['error'] }
   | { readonly type: 'cancel' }
@@ -47,6 +48,8 @@ export const jobDecider: Decider<JobState, JobCommand, JobEvent> = {
         return startConversion(command, state);
       case 'interrupt_conversion':
         return interruptConversion(command.attempt, state);
+      case 'report_progress':
+        return reportProgress(command.attempt, command.percent, state);
       case 'finish':
         return finish(command, state);
       case 'fail':
@@ -98,6 +101,13 @@ function interruptConversion(attempt: number, job: LiveJob): JobEvent | null {
   if (job.interrupted && job.attempt === attempt) return null;
   requireOwner(attempt, job);
   return { type: 'job.conversion_interrupted', data: { attempt } };
+}
+
+/** Nothing to say when it is no further than it was: reports may come twice, and in another order. */
+function reportProgress(attempt: number, percent: number, job: LiveJob): JobEvent | null {
+  requireOwner(attempt, job);
+  if (job.interrupted) throw refuse('attempt_fenced', 'The attempt was handed back.', job);
+  return percent > (job.progress ?? 0) ? { type: 'job.conversion_progressed', data: { attempt, percent } } : null;
 }
 
 /** True when no further attempt may be started, although the last one ended without a result (D37, D95). */

@@ -77,6 +77,12 @@ export const jobConversionStartedV1 = z.object({ attempt, engine: z.enum(['image
  */
 export const jobConversionInterruptedV1 = z.object({ attempt });
 
+/**
+ * Appended now and then by the attempt that owns a long conversion, with how far it is; only ever rising within an
+ * attempt, which may append some twenty of them. Nothing follows from it.
+ */
+export const jobConversionProgressedV1 = z.object({ attempt, percent: z.int().min(1).max(99) });
+
 /** Appended when the result is stored; carries everything the charge is computed from (§2.7, D27). */
 export const jobFinishedV1 = z.object({
   attempt,

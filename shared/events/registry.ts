@@ -19,6 +19,7 @@ export const EVENT_VERSIONS = {
   'job.source_received': [{ schema: job.jobSourceReceivedV1 }],
   'job.conversion_started': [{ schema: job.jobConversionStartedV1 }],
   'job.conversion_interrupted': [{ schema: job.jobConversionInterruptedV1 }],
+  'job.conversion_progressed': [{ schema: job.jobConversionProgressedV1 }],
   'job.finished': [{ schema: job.jobFinishedV1 }],
   'job.failed': [{ schema: job.jobFailedV1 }],
   'job.cancelled': [{ schema: job.jobCancelledV1 }],

@@ -4,7 +4,7 @@ import { jobDecider } from '../../shared/domain/job.ts';
 import type { JobStatus, LiveJob } from '../../shared/domain/job-state.ts';
 import { jobAt, viewJob, withUploadUrl, type JobLinks, type JobTyped, type JobView } from '../../shared/domain/job-view.ts';
 import type { EventData, JobEvent } from '../../shared/events/registry.ts';
-import { API_KEY_ID, cancelled, conversionStarted, created, CREATED_AT, expired, failed, finished, FINISHED_EXPIRES_AT, HISTORIES, sourceReceived, UPLOAD_DEADLINE_AT, type History } from '../support/job-events.ts';
+import { API_KEY_ID, cancelled, conversionProgressed, conversionStarted, created, CREATED_AT, expired, failed, finished, FINISHED_EXPIRES_AT, HISTORIES, sourceReceived, UPLOAD_DEADLINE_AT, type History } from '../support/job-events.ts';
 
 const JOB_ID = '0190a000-0000-7000-8000-00000000000a';
 const TYPED: JobTyped = { task_names: { import: 'in', convert: 'turn', export: 'out' }, options: {}, ignored_options: [] };
@@ -100,6 +100,15 @@ describe('the tasks of a job', () => {
     });
   }
 
+  it('say how far the conversion is while an attempt is at it, and only then (D14)', () => {
+    const started = HISTORIES.processing;
+    expect(progressOf(started)).to.deep.equal([undefined, 0, undefined]);
+    expect(progressOf([...started, conversionProgressed(15), conversionProgressed(40)])).to.deep.equal([undefined, 40, undefined]);
+    expect(progressOf([...started, conversionProgressed(40), conversionStarted(2)])).to.deep.equal([undefined, 0, undefined]);
+    for (const end of [finished(), failed({ attempt: 1 })]) expect(progressOf([...started, conversionProgressed(40), end])).to.deep.equal([undefined, undefined, undefined]);
+    expect(progressOf(HISTORIES.queued)).to.deep.equal([undefined, undefined, undefined]);
+  });
+
   it('have credits that add up to credits_used, all on the conversion (D16)', () => {
     for (const history of ['waiting', 'processing', 'finished', 'expired after its result', 'cancelled'] as const) {
       const job = view(HISTORIES[history]);
@@ -153,6 +162,10 @@ function live(events: readonly JobEvent[]): LiveJob {
   const state = fold(jobDecider, events);
   if (state.kind !== 'live') throw new Error('these events make no live job');
   return state;
+}
+
+function progressOf(events: readonly JobEvent[]): readonly (number | undefined)[] | undefined {
+  return view(events).tasks?.map((task) => task.progress);
 }
 
 function view(events: readonly JobEvent[], options: { typed?: JobTyped; links?: JobLinks; now?: string; tasks?: boolean } = {}): JobView {

@@ -6,7 +6,7 @@ import { MULTIPART_STARTS_MAX, partBytes, planMultipart } from '../../shared/dom
 import type { JobEvent } from '../../shared/events/registry.ts';
 import { specify } from '../support/decider-spec.ts';
 import {
-  ASSEMBLED, assembledReceived, cancelled, conversionInterrupted, conversionStarted, created, CREATED_AT, DAMAGED, deleted, expired, failed, finished, FINISHED_EXPIRES_AT, HISTORIES, multipartAborted, multipartCompleted, multipartStarted, PLAN, RESULT, SOURCE,
+  ASSEMBLED, assembledReceived, cancelled, conversionInterrupted, conversionProgressed, conversionStarted, created, CREATED_AT, DAMAGED, deleted, expired, failed, finished, FINISHED_EXPIRES_AT, HISTORIES, multipartAborted, multipartCompleted, multipartStarted, PLAN, RESULT, SOURCE,
   sourceReceived, UPLOAD_DEADLINE_AT, type History,
 } from '../support/job-events.ts';
 
@@ -31,6 +31,8 @@ const COMMANDS = {
   'start attempt 3': { type: 'start_conversion', attempt: 3, engine: 'image', engine_version: '1.2.3' },
   'hand back attempt 1': { type: 'interrupt_conversion', attempt: 1 },
   'hand back attempt 2': { type: 'interrupt_conversion', attempt: 2 },
+  'say that attempt 1 is at 30 percent': { type: 'report_progress', attempt: 1, percent: 30 },
+  'say that attempt 1 is at 60 percent': { type: 'report_progress', attempt: 1, percent: 60 },
   'finish attempt 1': finish(1),
   'finish attempt 2': finish(2),
   'fail attempt 1': { type: 'fail', attempt: 1, error: DAMAGED },
@@ -60,6 +62,8 @@ const OVER: Readonly<Record<Exclude<CommandName, 'delete' | 'expire at last' | '
   'start attempt 3': 'not_queued',
   'hand back attempt 1': 'attempt_fenced',
   'hand back attempt 2': 'attempt_fenced',
+  'say that attempt 1 is at 30 percent': 'attempt_fenced',
+  'say that attempt 1 is at 60 percent': 'attempt_fenced',
   'finish attempt 1': 'attempt_fenced',
   'finish attempt 2': 'attempt_fenced',
   'fail attempt 1': 'attempt_fenced',
@@ -102,6 +106,8 @@ const PROCESSING: Readonly<Record<CommandName, Expected>> = {
   'start attempt 2': conversionStarted(2),
   'start attempt 3': 'attempt_fenced',
   'hand back attempt 1': conversionInterrupted(1),
+  'say that attempt 1 is at 30 percent': conversionProgressed(30),
+  'say that attempt 1 is at 60 percent': conversionProgressed(60),
   'finish attempt 1': finished(),
   'fail attempt 1': failed({ attempt: 1 }),
   cancel: 'processing_cannot_be_cancelled',
@@ -133,12 +139,15 @@ const TABLE: Readonly<Record<History, Readonly<Record<CommandName, Expected>>>> 
     'start attempt 3': conversionStarted(3),
     'hand back attempt 1': 'attempt_fenced',
     'hand back attempt 2': conversionInterrupted(2),
+    'say that attempt 1 is at 30 percent': 'attempt_fenced',
+    'say that attempt 1 is at 60 percent': 'attempt_fenced',
     'finish attempt 1': 'attempt_fenced',
     'finish attempt 2': finished({ attempt: 2 }),
     'fail attempt 1': 'attempt_fenced',
     'fail attempt 2': failed({ attempt: 2 }),
   },
-  'processing by nobody': { ...PROCESSING, 'hand back attempt 1': null, 'finish attempt 1': 'attempt_fenced' },
+  'processing with a word on its progress': { ...PROCESSING, 'say that attempt 1 is at 30 percent': null },
+  'processing by nobody': { ...PROCESSING, 'hand back attempt 1': null, 'say that attempt 1 is at 30 percent': 'attempt_fenced', 'say that attempt 1 is at 60 percent': 'attempt_fenced', 'finish attempt 1': 'attempt_fenced' },
   finished: { ...ENDED, 'expire at last': expired('result_ttl'), 'expire at once': 'not_due' },
   'failed before the conversion': ENDED,
   'failed in the conversion': ENDED,
@@ -277,7 +286,7 @@ function finish(attempt: number): Extract<JobCommand, { type: 'finish' }> {
 function everything(expected: Expected): Record<CommandName, Expected> {
   return {
     create: expected, 'start parts': expected, 'complete parts': expected, 'discard parts': expected, 'receive the source': expected, 'start attempt 1': expected, 'start attempt 2': expected, 'start attempt 3': expected,
-    'hand back attempt 1': expected, 'hand back attempt 2': expected, 'finish attempt 1': expected, 'finish attempt 2': expected, 'fail attempt 1': expected, 'fail attempt 2': expected,
+    'hand back attempt 1': expected, 'hand back attempt 2': expected, 'say that attempt 1 is at 30 percent': expected, 'say that attempt 1 is at 60 percent': expected, 'finish attempt 1': expected, 'finish attempt 2': expected, 'fail attempt 1': expected, 'fail attempt 2': expected,
     'fail before any attempt': expected, cancel: expected, 'expire at last': expected, 'expire at once': expected, delete: expected, abandon: expected,
   };
 }

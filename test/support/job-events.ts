@@ -55,6 +55,10 @@ export function conversionInterrupted(attempt = 1): DomainEventOf<'job.conversio
   return { type: 'job.conversion_interrupted', data: { attempt } };
 }
 
+export function conversionProgressed(percent: number, attempt = 1): DomainEventOf<'job.conversion_progressed'> {
+  return { type: 'job.conversion_progressed', data: { attempt, percent } };
+}
+
 export function finished(data: Partial<EventData<'job.finished'>> = {}): DomainEventOf<'job.finished'> {
   const rest = { billable_ms: 1500, speed_factor: 1, weight: 1, credits_charged: 1, expires_at: FINISHED_EXPIRES_AT };
   return { type: 'job.finished', data: { attempt: 1, result: RESULT, ...rest, ...data } };
@@ -86,6 +90,7 @@ export const HISTORIES = {
   'queued with a file of parts': [created(), multipartStarted, multipartCompleted, assembledReceived],
   processing: [created(), sourceReceived, conversionStarted()],
   'processing in a second attempt': [created(), sourceReceived, conversionStarted(), conversionStarted(2)],
+  'processing with a word on its progress': [created(), sourceReceived, conversionStarted(), conversionProgressed(40)],
   'processing by nobody': [created(), sourceReceived, conversionStarted(), conversionInterrupted()],
   finished: [created(), sourceReceived, conversionStarted(), finished()],
   'failed before the conversion': [created(), failed()],

@@ -25,6 +25,7 @@ const taskShape = z
     operation: z.enum(['import/upload', 'import/url', 'convert', 'export/url']),
     status: jobStatus.describe('Follows the job: its import is done when the job is `queued`, its conversion when it is `finished`; tasks that were not done when the job ended take its last status.'),
     credits: z.int().min(0).describe('Credits of this task: on the convert task the charge, once there is one.'),
+    progress: z.int().min(0).max(99).optional().describe('How far the conversion is, in percent; on the convert task while it is `processing`. It begins at 0, moves at most every few seconds, stays at 0 for conversions that are over in seconds or cannot tell, and begins anew when another attempt takes over. `wait` answers a change of status alone.'),
     result: z.union([uploadResult, exportResult]).optional(),
     ignored_options: z.array(z.string()).optional().describe('Options that the target format does not know; they had no effect.'),
   })

@@ -62,6 +62,8 @@ function jobCommandOf(event: JobEvent, time: string): JobCommand {
       return { type: 'start_conversion', ...event.data };
     case 'job.conversion_interrupted':
       return { type: 'interrupt_conversion', attempt: event.data.attempt };
+    case 'job.conversion_progressed':
+      return { type: 'report_progress', ...event.data };
     case 'job.finished':
       return { type: 'finish', ...event.data };
     case 'job.failed':

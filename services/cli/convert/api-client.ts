@@ -10,11 +10,13 @@ const job = z.object({
   id: z.string(),
   status: z.enum(['waiting', 'queued', 'processing', 'finished', 'error', 'cancelled', 'expired']),
   credits_used: z.number().optional(),
-  tasks: z.array(z.object({ result: z.object({ uploadUrl: z.string().optional(), url: z.string().optional() }).optional(), ignored_options: z.array(z.string()).optional() })),
+  tasks: z.array(z.object({ progress: z.number().optional(), result: z.object({ uploadUrl: z.string().optional(), url: z.string().optional() }).optional(), ignored_options: z.array(z.string()).optional() })),
   error: z.object({ message: z.string() }).optional(),
 });
 /** What the command needs to know of a job. */
 export type ClientJob = z.infer<typeof job>;
+
+const operations = z.object({ options: z.record(z.string(), z.object({ properties: z.record(z.string(), z.object({ type: z.unknown() })).optional() })) });
 
 const failure = z.object({ error: z.object({ message: z.string(), details: z.object({ issues: z.array(z.object({ path: z.string(), message: z.string() })).optional() }).optional() }) });
 
@@ -32,16 +34,22 @@ export class ApiClient {
     this.#key = key;
   }
 
-  createJob(tasks: Readonly<Record<string, unknown>>): Promise<ClientJob> {
-    return this.#call('POST', '/v1/jobs', { tasks });
+  async createJob(tasks: Readonly<Record<string, unknown>>): Promise<ClientJob> {
+    return job.parse(await this.#call('POST', '/v1/jobs', { tasks }));
   }
 
   /** The job as soon as its status changes, or after `waitSeconds`. */
-  waitForJob(id: string, waitSeconds: number): Promise<ClientJob> {
-    return this.#call('GET', `/v1/jobs/${id}?wait=${waitSeconds}`);
+  async waitForJob(id: string, waitSeconds: number): Promise<ClientJob> {
+    return job.parse(await this.#call('GET', `/v1/jobs/${id}?wait=${waitSeconds}`));
   }
 
-  async #call(method: string, path: string, body?: unknown): Promise<ClientJob> {
+  /** Names of the options of an output format that take text; none when the service does not know the format. */
+  async textOptions(format: string): Promise<ReadonlySet<string>> {
+    const { options } = operations.parse(await this.#call('GET', '/v1/operations'));
+    return new Set(Object.entries(options[format]?.properties ?? {}).flatMap(([name, { type }]) => (type === 'string' ? [name] : [])));
+  }
+
+  async #call(method: string, path: string, body?: unknown): Promise<unknown> {
     const response = await send(this.#baseUrl + path, {
       method,
       headers: { Authorization: `Bearer ${this.#key}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
@@ -49,7 +57,7 @@ export class ApiClient {
       signal: AbortSignal.timeout(REQUEST_MS_MAX),
     });
     await refuse(response);
-    return job.parse(await response.json());
+    return await response.json();
   }
 }
 
