@@ -52,7 +52,8 @@ export class Apt {
       await chmod(folder, 0o755);
       for (const name of PRIVATE_FOLDERS) await mkdir(join(folder, name), { recursive: true });
       const parts = (await readdir(join(APT_FOLDER, 'sources.list.d')).catch(() => [])).filter((name) => /\.(list|sources)$/.test(name));
-      for (const name of parts) await copyFile(join(APT_FOLDER, 'sources.list.d', name), join(folder, 'sources', name));
+      // Sources that only root may read are left out without root, as apt itself would do.
+      for (const name of parts) await copyFile(join(APT_FOLDER, 'sources.list.d', name), join(folder, 'sources', name)).catch(() => undefined);
       await writeFile(join(folder, 'apt.conf'), `${privateSettings(folder).join('\n')}\n`);
       await apt.#update();
       return apt;
