@@ -12,6 +12,8 @@ const BY_CAUSE: Readonly<Record<NonNullable<JobError['cause']>, string>> = {
   page_not_found: 'The file has no page of the number that the option page names.',
   too_many_pages: 'The document has too many pages. Split it, or take a part of it with the option pages.',
   too_many_cells: 'The spreadsheet has too many cells. Split it.',
+  too_much_text: 'The text is too long. Split it.',
+  sheet_not_found: 'The workbook has no sheet of the number that the option sheet names.',
   too_long: 'The recording is too long. Take a part of it with the options start and duration.',
   unpacks_too_large: 'The file unpacks to more than is allowed.',
   password_required: 'The file is protected by a password. Give it in the option password.',

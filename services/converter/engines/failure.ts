@@ -13,6 +13,8 @@ export const FAILURE_CAUSES = [
   'page_not_found',
   'too_many_pages',
   'too_many_cells',
+  'too_much_text',
+  'sheet_not_found',
   'too_long',
   'unpacks_too_large',
   'password_required',
