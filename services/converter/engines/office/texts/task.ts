@@ -16,7 +16,7 @@ export const textOptions = z.object({
   encoding: z.enum(OUTPUT_ENCODINGS).optional(),
   bom: z.boolean().optional(),
   line_endings: z.enum(['lf', 'crlf']).optional(),
-  delimiter: z.enum(DELIMITERS).optional(),
+  delimiter: z.enum(['auto', ...DELIMITERS]).optional(),
   images: z.enum(['embed', 'omit']).optional(),
   rows_max: z.int().min(1).optional(),
   columns_max: z.int().min(1).optional(),

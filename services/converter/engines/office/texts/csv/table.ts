@@ -33,7 +33,8 @@ function* readTable(text: string, options: TextOptions): Generator<readonly stri
 
 /** The csv again, with the client's delimiter and line ends. */
 export function tableToCsv(text: string, options: TextOptions): string {
-  const delimiter = CHARACTER_OF[options.delimiter ?? 'comma'];
+  const { delimiter: name = 'auto' } = options;
+  const delimiter = CHARACTER_OF[name === 'auto' ? 'comma' : name];
   const end = options.line_endings === 'lf' ? '\n' : '\r\n';
   return join(readTable(text, options), (row) => row.map((cell) => quoteCell(cell, delimiter)).join(delimiter) + end);
 }

@@ -1,0 +1,70 @@
+import { Defect } from '../../../../../shared/errors/errors.ts';
+import type { FormatName } from '../../../../../shared/domain/catalogue/formats.ts';
+import { isOfficeFormat, OFFICE_FORMATS, PDF_FILTERS } from '../filters.ts';
+import type { OfficeTask } from '../pool.ts';
+import type { Plan } from './plan.ts';
+import { textOptions, type TextOptions } from './task.ts';
+
+/** UTF-8, lines ended by LF; fonts and language as the office program has them. */
+const TEXT_SETTINGS = 'UTF8,LF,,,';
+
+/** Between cells a tab (9), around text quotes (34), UTF-8 (76), from the first line, columns of no special kind, English (1033), what is quoted is text. */
+const CELLS_SETTINGS = '9,34,76,1,,1033,true';
+
+/** The rest of `CELLS_SETTINGS`: nothing is trimmed and nothing is a formula; before it stands whether dates and the like are found. */
+const CELLS_SETTINGS_END = 'false,false,false,,false';
+
+/** Commas, quotes where needed, UTF-8, cells as they are shown, and values instead of formulas. */
+const CSV_SETTINGS = '44,34,76,1,,1033,false,true,false,false';
+
+/** Pictures become part of the page. */
+const PAGE_SETTINGS = 'EmbedImages';
+
+/** The office program writes pages of workbooks with another filter than pages of documents. */
+const WORKBOOK_PAGE_FILTER = 'HTML (StarCalc)';
+
+/** What a sheet of the older format holds; the office program would drop the rest without a word. */
+const XLS_LIMITS = { rows_max: 65_536, columns_max: 256 } as const;
+
+/** Under which options our own program reads a source that the office program is given next. */
+export function optionsBefore(options: Readonly<Record<string, unknown>>, output: FormatName): TextOptions {
+  const { input_encoding, detect_numbers, delimiter } = textOptions.parse(options);
+  return { input_encoding, detect_numbers, input_delimiter: delimiter, ...(output === 'xls' ? XLS_LIMITS : {}) };
+}
+
+/** Under which options our own program does all of it. */
+export function optionsAlone(options: Readonly<Record<string, unknown>>): TextOptions {
+  const asked = textOptions.parse(options);
+  return { ...asked, input_delimiter: asked.delimiter };
+}
+
+/** Under which options our own program reads what the office program wrote, and writes the result. */
+export function optionsAfter(options: Readonly<Record<string, unknown>>): TextOptions {
+  return { ...textOptions.parse(options), input_encoding: 'utf-8', input_delimiter: 'comma' };
+}
+
+/** How the office program is to read one format and write the other; texts are in UTF-8 on both sides. */
+export function filtersOf({ input, output }: NonNullable<Plan['office']>, options: TextOptions): Pick<OfficeTask, 'importFilter' | 'importOptions' | 'exportFilter' | 'exportOptions'> {
+  if (!isOfficeFormat(input)) throw new Defect(`the office program does not read ${input}`);
+  const { component, reads } = OFFICE_FORMATS[input];
+  const importOptions = importSettings(input, options);
+  return {
+    importFilter: reads,
+    ...(importOptions === undefined ? {} : { importOptions }),
+    ...exportOf(component, output),
+  };
+}
+
+function importSettings(input: FormatName, { detect_numbers = false }: TextOptions): string | undefined {
+  if (input === 'txt') return TEXT_SETTINGS;
+  return input === 'csv' ? `${CELLS_SETTINGS},${detect_numbers},${CELLS_SETTINGS_END}` : undefined;
+}
+
+function exportOf(component: keyof typeof PDF_FILTERS, output: FormatName): Pick<OfficeTask, 'exportFilter' | 'exportOptions'> {
+  if (output === 'pdf') return { exportFilter: PDF_FILTERS[component] };
+  const format: { readonly writes?: string } | undefined = isOfficeFormat(output) ? OFFICE_FORMATS[output] : undefined;
+  if (format?.writes === undefined) throw new Defect(`the office program does not write ${output}`);
+  if (output === 'html') return { exportFilter: component === 'calc' ? WORKBOOK_PAGE_FILTER : format.writes, exportOptions: PAGE_SETTINGS };
+  if (output === 'txt') return { exportFilter: format.writes, exportOptions: TEXT_SETTINGS };
+  return output === 'csv' ? { exportFilter: format.writes, exportOptions: CSV_SETTINGS } : { exportFilter: format.writes };
+}
