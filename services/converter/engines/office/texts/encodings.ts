@@ -14,6 +14,10 @@ const MARKS = [
 /** What is assumed where nothing says otherwise: the encoding of most texts that are not UTF-8, in which every byte means something. */
 const FALLBACK = 'windows-1252';
 
+/** What windows-1252 has where latin1 has control characters, from 0x80 to 0x9f; several versions of Node decode it as latin1. */
+const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008DŽ\u008F\u0090‘’“”•–—˜™š›œ\u009DžŸ';
+const WINDOWS_1252_FIRST = 0x80;
+
 /** Written for a character that an encoding lacks. */
 const UNKNOWN = '?'.codePointAt(0) ?? 0;
 
@@ -30,22 +34,27 @@ export function decodeText(bytes: Buffer, asked: InputEncoding = 'auto', declare
 function decode(bytes: Buffer, asked: InputEncoding, declared: string | undefined): string {
   const mark = MARKS.find((candidate) => bytes.subarray(0, candidate.bytes.length).equals(candidate.bytes));
   // TextDecoder takes the mark away by itself.
-  if (mark) return new TextDecoder(mark.encoding).decode(bytes);
-  if (asked !== 'auto') return new TextDecoder(asked).decode(bytes);
-  const named = declared === undefined ? undefined : openDecoder(declared);
-  if (named) return named.decode(bytes);
+  if (mark) return decodeAs(mark.encoding, bytes);
+  if (asked !== 'auto') return decodeAs(asked, bytes);
+  const named = declared === undefined ? undefined : knownEncoding(declared);
+  if (named !== undefined) return decodeAs(named, bytes);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return new TextDecoder(FALLBACK).decode(bytes);
+    return decodeAs(FALLBACK, bytes);
   }
 }
 
+function decodeAs(encoding: string, bytes: Uint8Array): string {
+  if (encoding !== FALLBACK) return new TextDecoder(encoding).decode(bytes);
+  return Buffer.from(bytes).toString('latin1').replaceAll(/[\u0080-\u009F]/g, (character) => WINDOWS_1252[character.charCodeAt(0) - WINDOWS_1252_FIRST] ?? character);
+}
+
 /** A name that a file gives may be nonsense; one that says UTF-16 was itself read byte by byte, so it is not true. */
-function openDecoder(name: string): InstanceType<typeof TextDecoder> | undefined {
+function knownEncoding(name: string): string | undefined {
   try {
-    const decoder = new TextDecoder(name);
-    return decoder.encoding.startsWith('utf-16') ? undefined : decoder;
+    const { encoding } = new TextDecoder(name);
+    return encoding.startsWith('utf-16') ? undefined : encoding;
   } catch {
     return undefined;
   }
@@ -73,7 +82,7 @@ function encode(text: string, encoding: OutputEncoding): Buffer {
 
 /** Node decodes these encodings but does not write them; the decoder, asked for all 256 bytes, tells what each means. */
 function encodeSingleBytes(text: string, encoding: OutputEncoding): Buffer {
-  const meanings = new TextDecoder(encoding).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+  const meanings = decodeAs(encoding, Uint8Array.from({ length: 256 }, (_, byte) => byte));
   const bytes = new Map(Array.from(meanings, (character, byte) => [character, byte] as const).filter(([character]) => character !== '\uFFFD'));
   const encoded = Buffer.alloc(text.length);
   let length = 0;

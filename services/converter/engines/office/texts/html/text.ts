@@ -33,6 +33,8 @@ class TextWriter {
   /** Line ends that are due before the next word; those before the first are never written. */
   #breaks = 0;
   #space = false;
+  /** True in a cell before its first word: it begins where its row is. */
+  #cellBegins = false;
   /** What stands before the next word of an item. */
   #mark = '';
 
@@ -50,7 +52,7 @@ class TextWriter {
   close(name: string): void {
     if (name === 'pre') this.#preformatted -= 1;
     else if (name === 'ul' || name === 'ol') this.#lists.pop();
-    else if (name === 'td' || name === 'th') this.#breaks = 0;
+    else if (name === 'td' || name === 'th') this.#endCell();
     this.#break(name);
   }
 
@@ -72,7 +74,7 @@ class TextWriter {
   }
 
   #break(name: string): void {
-    if (!BLOCKS.has(name)) return;
+    if (!BLOCKS.has(name) || this.#cellBegins) return;
     const apart = APART.has(name) && this.#lists.length === 0 && this.#cells === 0;
     this.#breaks = Math.max(this.#breaks, apart ? 2 : 1);
     if (name === 'table') this.#cells = 0;
@@ -86,6 +88,12 @@ class TextWriter {
     }
     this.#cells += 1;
     this.#space = false;
+    this.#cellBegins = true;
+  }
+
+  #endCell(): void {
+    this.#breaks = 0;
+    this.#cellBegins = false;
   }
 
   #startItem(): void {
@@ -98,6 +106,7 @@ class TextWriter {
   #write(text: string): void {
     if (this.#parts.length > 0) this.#parts.push('\n'.repeat(this.#breaks));
     this.#breaks = 0;
+    this.#cellBegins = false;
     this.#parts.push(this.#mark, text);
     this.#mark = '';
   }
