@@ -62,8 +62,8 @@ function importSettings(input: FormatName, { detect_numbers = false }: TextOptio
 
 function exportOf(component: keyof typeof PDF_FILTERS, output: FormatName): Pick<OfficeTask, 'exportFilter' | 'exportOptions'> {
   if (output === 'pdf') return { exportFilter: PDF_FILTERS[component] };
-  const format: { readonly writes?: string } | undefined = isOfficeFormat(output) ? OFFICE_FORMATS[output] : undefined;
-  if (format?.writes === undefined) throw new Defect(`the office program does not write ${output}`);
+  const format = isOfficeFormat(output) ? OFFICE_FORMATS[output] : undefined;
+  if (format === undefined || !('writes' in format)) throw new Defect(`the office program does not write ${output}`);
   if (output === 'html') return { exportFilter: component === 'calc' ? WORKBOOK_PAGE_FILTER : format.writes, exportOptions: PAGE_SETTINGS };
   if (output === 'txt') return { exportFilter: format.writes, exportOptions: TEXT_SETTINGS };
   return output === 'csv' ? { exportFilter: format.writes, exportOptions: CSV_SETTINGS } : { exportFilter: format.writes };

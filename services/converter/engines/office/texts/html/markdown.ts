@@ -15,6 +15,8 @@ interface TreeNode {
 export function pageToMarkdown({ body }: Page): string {
   const service = new TurndownService({ headingStyle: 'atx', hr: '---', bulletListMarker: '-', codeBlockStyle: 'fenced', emDelimiter: '*' });
   service.addRule('struck', { filter: ['del', 's', 'strike'], replacement: (content) => (content.trim() === '' ? content : `~~${content}~~`) });
+  // Office programs keep distance by paragraphs with nothing in them.
+  service.addRule('paragraph', { filter: 'p', replacement: (content) => (content.trim() === '' ? '' : `\n\n${content}\n\n`) });
   // Office programs put every item into a paragraph, which would stand apart from the next.
   service.addRule('item', {
     filter: (node: TreeNode) => node.nodeName === 'P' && node.parentNode?.nodeName === 'LI',
