@@ -14,6 +14,7 @@ import { createJetStreamStore } from '../../shared/store/jetstream.ts';
 import { announceTools } from './announce.ts';
 import type { Engine } from './engines/engine.ts';
 import { createImageEngine } from './engines/image/engine.ts';
+import { createMediaEngine } from './engines/media/engine.ts';
 import { createOfficePool } from './engines/office/pool.ts';
 import { createPdfEngine } from './engines/pdf/engine.ts';
 import { engineFinder, probeTools, readyLanes } from './engines/ready.ts';
@@ -27,10 +28,13 @@ const RESULT_PER_INPUT_MAX = 2;
 /** The setting that says how many conversions of a queue run at once. */
 const SLOTS_OF = { images: 'CONVERTER_SLOTS', office: 'CONVERTER_OFFICE_SLOTS', media: 'CONVERTER_MEDIA_SLOTS' } as const satisfies Record<Lane, string>;
 
+/** The setting that says how many seconds a conversion of a queue may take; a film takes longer than anything else. */
+const TIMEOUT_OF = { images: 'CONVERSION_TIMEOUT_SECONDS', office: 'CONVERSION_TIMEOUT_SECONDS', media: 'CONVERSION_MEDIA_TIMEOUT_SECONDS' } as const satisfies Record<Lane, string>;
+
 const loadConfig = () =>
   loadSettings(
     process.env,
-    [...NATS_SETTINGS, 'MASTER_KEY', 'LOG_LEVEL', ...OBJECT_SETTINGS, 'CONVERTER_SLOTS', 'CONVERTER_OFFICE_SLOTS', 'CONVERTER_MEDIA_SLOTS', 'CONVERTER_ISOLATION', 'CONVERTER_SANDBOX', 'CONVERSION_TIMEOUT_SECONDS', 'RESULT_TTL_SECONDS', 'MAX_INPUT_BYTES'],
+    [...NATS_SETTINGS, 'MASTER_KEY', 'LOG_LEVEL', ...OBJECT_SETTINGS, 'CONVERTER_SLOTS', 'CONVERTER_OFFICE_SLOTS', 'CONVERTER_MEDIA_SLOTS', 'CONVERTER_ISOLATION', 'CONVERTER_SANDBOX', 'CONVERSION_TIMEOUT_SECONDS', 'CONVERSION_MEDIA_TIMEOUT_SECONDS', 'RESULT_TTL_SECONDS', 'MAX_INPUT_BYTES'],
     ['NATS_URL', 'MASTER_KEY'],
   );
 
@@ -42,7 +46,8 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
   for (const warning of sandbox.warnings) logger.warn({ sandbox: sandbox.level }, warning);
   const office = createOfficePool({ slots: config.CONVERTER_OFFICE_SLOTS, isolation: config.CONVERTER_ISOLATION });
   cleanup.add('office suite', () => office.stop());
-  const engines: readonly Engine[] = [createImageEngine(), createPdfEngine()];
+  const pictures = createImageEngine();
+  const engines: readonly Engine[] = [pictures, createPdfEngine(), createMediaEngine(pictures)];
   for (const engine of engines) cleanup.add(`engine ${engine.name}`, () => engine.stop());
   const tools = await probeTools(engines, sandbox, logger);
   const masterKey = openMasterKey(config.MASTER_KEY);
@@ -58,14 +63,13 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
     clock: systemClock,
     logger,
     resultTtlMs: config.RESULT_TTL_SECONDS * 1000,
-    timeLimitMs: config.CONVERSION_TIMEOUT_SECONDS * 1000,
     resultBytesMax: config.MAX_INPUT_BYTES * RESULT_PER_INPUT_MAX,
     speedFactor: SPEED_FACTOR,
   };
   for (const lane of readyLanes(context.engineFor)) {
     const worker = await startWorker(
       nc,
-      { stream: 'JOBS', durable: `converter-${lane}`, slots: config[SLOTS_OF[lane]], handle: (message, signal) => convertJob({ ...context, lane }, message, signal) },
+      { stream: 'JOBS', durable: `converter-${lane}`, slots: config[SLOTS_OF[lane]], handle: (message, signal) => convertJob({ ...context, lane, timeLimitMs: config[TIMEOUT_OF[lane]] * 1000 }, message, signal) },
       logger,
     );
     cleanup.add(`worker of ${lane}`, () => worker.stop());

@@ -22,6 +22,7 @@ export const FAILURE_CAUSES = [
   'no_text',
   'no_audio',
   'no_video',
+  'start_after_end',
   'unsupported_feature',
   'result_too_large',
   'timeout',

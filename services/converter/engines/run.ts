@@ -22,6 +22,8 @@ export interface Run {
   readonly input?: string;
   /** Characters of its stdout that are kept; the rest is dropped. */
   readonly outputMax?: number;
+  /** Told what it prints to its stdout, as it comes. */
+  readonly onOutput?: (text: string) => void;
 }
 
 /** What a program printed, and how it came to its end. */
@@ -39,6 +41,7 @@ export async function runProgram(run: Run, context: Pick<ConversionContext, 'san
   const limits = { ...run.limits, cpuSecondsMax: Math.ceil(timeLimitMs / 1000) * run.busyThreads };
   const child = sandbox.spawn({ program: run.program, job: run.job, limits, timeLimitMs, signal });
   if (run.input !== undefined) child.stdin.write(run.input);
+  if (run.onOutput !== undefined) child.stdout.setEncoding('utf8').on('data', run.onOutput);
   const [output, exit] = await Promise.all([readText(child.stdout, run.outputMax ?? OUTPUT_MAX), child.done]);
   if (exit.cause !== 'exited' || exit.signal !== null) checkExit(exit, signal);
   return { output, exit };

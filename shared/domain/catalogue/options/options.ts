@@ -1,19 +1,36 @@
 import { z } from 'zod';
 import { FORMATS, type FormatName } from '../formats.ts';
+import { aacOptions, flacOptions, mp3Options, oggOptions, opusOptions, pcmOptions, wmaOptions } from './audio.ts';
+import { only } from './field.ts';
 import { avifOptions, gifOptions, jpgOptions, pngOptions, tiffOptions, webpOptions } from './image.ts';
 import { pdfPicture, pdfText, pdfToPdf, svgOptions, zipOptions } from './pdf.ts';
+import { aviOptions, frameOptions, gifFromFilm, mp4Options, webmOptions } from './video.ts';
 
 /** The one schema of options for each target format; `/operations` and the OpenAPI description are made from it. */
 export const OPTION_SCHEMAS = {
+  aac: aacOptions,
+  aiff: pcmOptions,
+  avi: aviOptions,
   avif: avifOptions.extend(pdfPicture),
-  gif: gifOptions.extend(pdfPicture),
-  jpg: jpgOptions.extend(pdfPicture),
+  flac: flacOptions,
+  gif: gifOptions.extend({ ...pdfPicture, ...gifFromFilm }),
+  jpg: jpgOptions.extend({ ...pdfPicture, ...frameOptions }),
+  m4a: aacOptions,
+  mkv: mp4Options,
+  mov: mp4Options,
+  mp3: mp3Options,
+  mp4: mp4Options,
+  ogg: oggOptions,
+  opus: opusOptions,
   pdf: z.strictObject(pdfToPdf),
-  png: pngOptions.extend(pdfPicture),
+  png: pngOptions.extend({ ...pdfPicture, ...frameOptions }),
   svg: svgOptions,
   tiff: tiffOptions.extend(pdfPicture),
   txt: z.strictObject(pdfText),
-  webp: webpOptions.extend(pdfPicture),
+  wav: pcmOptions,
+  webm: webmOptions,
+  webp: webpOptions.extend({ ...pdfPicture, ...frameOptions, loop: only(['image', 'pdf'], webpOptions.shape.loop) }),
+  wma: wmaOptions,
   zip: zipOptions,
 } as const satisfies Partial<Record<FormatName, z.ZodObject>>;
 
