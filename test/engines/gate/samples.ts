@@ -1,7 +1,9 @@
-import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
+import { formatsOf, type FormatName } from '../../../shared/domain/catalogue/formats.ts';
 
 /** The real file of each format that its conversions are judged by; `test/fixtures/files/NOTICE.md` tells where it comes from. */
 export const SAMPLES: Partial<Readonly<Record<FormatName, string>>> = {
+  ...Object.fromEntries(formatsOf('audio').map((format) => [format, `speech.${format}`])),
+  ...Object.fromEntries(formatsOf('video').map((format) => [format, `film.${format}`])),
   avif: 'avif.avif',
   doc: 'doc.doc',
   docx: 'a-text.docx',

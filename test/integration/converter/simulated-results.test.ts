@@ -8,6 +8,7 @@ import sharp from 'sharp';
 import { resultFile } from '../../../services/converter/simulated/result-file.ts';
 import { FORMATS, type Category, type FormatName } from '../../../shared/domain/catalogue/formats.ts';
 import { listPairs } from '../../../shared/domain/catalogue/pairs.ts';
+import { decodedSeconds, probe } from '../../engines/readers/media.ts';
 import { matchesDeclared, SNIFF_BYTES } from '../../../shared/objects/sniff/heads.ts';
 
 /** Far above any of them; what a rehearsal downloads should not weigh anything. */
@@ -19,7 +20,16 @@ async function verify(format: FormatName, bytes: Buffer): Promise<void> {
   if (format === 'txt') expect(bytes.toString('utf8')).to.match(/^\w[\w .]+\n$/);
   else if (category === 'archive') expect(Object.values(unzipSync(bytes)).map((member) => imageSize(member).type)).to.deep.equal(['png']);
   else if (category === 'pdf') expect(execFileSync('pdftotext', ['-', '-'], { input: bytes }).toString()).to.include('test job');
+  else if (category === 'audio' || category === 'video') verifyRecording(format, category);
   else await verifyPicture(format, bytes, category);
+}
+
+/** A tone of a fifth of a second, with sixteen lines of colours where it is a film; all of it is decoded. */
+function verifyRecording(format: FormatName, category: Category): void {
+  const path = resultFile(format);
+  const { audio, video } = probe(path);
+  expect([audio !== undefined, video?.width]).to.deep.equal([true, category === 'video' ? 16 : undefined]);
+  expect(decodedSeconds(path)).to.be.closeTo(0.2, 0.1);
 }
 
 async function verifyPicture(format: FormatName, bytes: Buffer, category: Category): Promise<void> {

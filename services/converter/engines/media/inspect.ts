@@ -83,7 +83,6 @@ export async function inspectRecording(job: JobDir, source: string, demuxer: str
   if (exit.code !== 0) throw new EngineFailure('damaged', exit.stderrTail);
   const { streams, format } = readAnswer(output);
   if (streams.length === 0) throw new EngineFailure('damaged', 'no streams');
-  const isCover = (stream: StreamAnswer): boolean => stream.disposition.attached_pic === 1;
   const sound = chosen(streams.filter((stream) => stream.codec_type === 'audio'));
   const picture = chosen(streams.filter((stream) => stream.codec_type === 'video' && !isCover(stream)));
   const cover = streams.find((stream) => stream.codec_type === 'video' && isCover(stream));
@@ -96,6 +95,10 @@ function readAnswer(output: string): z.infer<typeof answerSchema> {
   } catch {
     throw new EngineFailure('unsupported_feature', 'ffprobe said too much, or nothing');
   }
+}
+
+function isCover(stream: StreamAnswer): boolean {
+  return stream.disposition.attached_pic === 1;
 }
 
 function chosen(streams: readonly StreamAnswer[]): StreamAnswer | undefined {

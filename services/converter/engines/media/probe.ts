@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FormatName } from '../../../../shared/domain/catalogue/formats.ts';
-import { matchesDeclared } from '../../../../shared/objects/sniff.ts';
+import { matchesDeclared } from '../../../../shared/objects/sniff/heads.ts';
 import type { JobDir } from '../../sandbox/command.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { ToolState } from '../engine.ts';

@@ -57,8 +57,8 @@ export function soundArguments(codec: SoundCodec, stream: StreamAnswer, options:
   const kbits = options.audio_bitrate ?? (codec.kbitsEach ?? 0) * channels;
   return [
     ...(options.volume === undefined ? [] : ['-af', `volume=${options.volume.toFixed(3)}`]),
-    ...['-ac', String(channels), '-ar', String(rateFor(codec, options.sample_rate ?? stream.sample_rate ?? 44_100))],
-    ...['-c:a', codec.encoder, ...(codec.bitrate?.(kbits, channels) ?? [])],
+    '-ac', String(channels), '-ar', String(rateFor(codec, options.sample_rate ?? stream.sample_rate ?? 44_100)),
+    '-c:a', codec.encoder, ...(codec.bitrate?.(kbits, channels) ?? []),
   ];
 }
 

@@ -48,13 +48,14 @@ export async function writeRecording(writing: Writing, context: RunContext & Pic
   if (tags !== undefined) await writeFile(join(job.path, TAG_FILE), tagFile(tags), { mode: 0o644 });
   const args = [
     ...QUIET,
-    ...['-threads', String(THREADS), ...openArguments(demuxer), ...(start === undefined ? [] : ['-ss', start.toFixed(3)]), '-i', `./${source}`],
+    '-threads', String(THREADS), ...openArguments(demuxer),
+    ...(start === undefined ? [] : ['-ss', start.toFixed(3)]), '-i', `./${source}`,
     ...(tags === undefined ? [] : TAG_INPUT),
     ...plan.maps.flatMap(({ index }) => ['-map', `0:${index}`]),
     ...(tags === undefined ? [] : ['-map_metadata', '1', '-map_metadata:s', '-1']),
-    ...['-filter_threads', String(THREADS), ...plan.args],
-    ...['-t', Math.min(duration ?? SECONDS_MAX, SECONDS_MAX).toFixed(3), '-fs', String(RESULT_BYTES_MAX)],
-    ...['-f', plan.muxer, '-y', `./${result}`],
+    '-filter_threads', String(THREADS), ...plan.args,
+    '-t', Math.min(duration ?? SECONDS_MAX, SECONDS_MAX).toFixed(3), '-fs', String(RESULT_BYTES_MAX),
+    '-f', plan.muxer, '-y', `./${result}`,
   ];
   return run(job, args, seconds, context);
 }
