@@ -7,11 +7,9 @@ import { createImageEngine } from '../../../services/converter/engines/image/eng
 import { createMediaEngine } from '../../../services/converter/engines/media/engine.ts';
 import { FORMATS, formatsOf, type FormatName } from '../../../shared/domain/catalogue/formats.ts';
 import { decodedSeconds, probe } from '../../engines/readers/media.ts';
+import { fixturePath } from '../../support/fixtures.ts';
 import { coveringPairs } from './covering.ts';
 import { describeEngine } from './suite.ts';
-
-/** Length of every sample but the animation, seconds. */
-const SECONDS = 3;
 
 const CODECS: Partial<Record<FormatName, readonly [picture: string | undefined, sound: string | undefined]>> = {
   aac: [undefined, 'aac'],
@@ -30,7 +28,11 @@ const CODECS: Partial<Record<FormatName, readonly [picture: string | undefined, 
   wma: [undefined, 'wmav2'],
 };
 
-const sampleNames = (category: 'audio' | 'video', name: string): [FormatName, string][] => formatsOf(category).map((format) => [format, `${name}.${format}`]);
+const SAMPLES: Partial<Record<FormatName, string>> = {
+  gif: 'terminal.gif',
+  ...Object.fromEntries(formatsOf('audio').map((format) => [format, `speech.${format}`])),
+  ...Object.fromEntries(formatsOf('video').map((format) => [format, `film.${format}`])),
+};
 
 describe('the media engine', function () {
   this.timeout(120_000);
@@ -39,7 +41,7 @@ describe('the media engine', function () {
 
   describeEngine({
     engine: createMediaEngine(createImageEngine()),
-    samples: { gif: 'terminal.gif', ...Object.fromEntries([...sampleNames('audio', 'speech'), ...sampleNames('video', 'film')]) },
+    samples: SAMPLES,
     impostor: 'a-text.pdf',
     pairs: coveringPairs,
     playableWhenCut: ['aac', 'gif', 'mpg', 'ogg', 'opus', 'wma', 'wmv'],
@@ -55,7 +57,7 @@ describe('the media engine', function () {
       // A film in webm keeps the codecs that it has there.
       expect(video?.codec).to.equal(input === 'webm' && output === 'webm' ? 'vp8' : picture);
       expect(audio?.codec).to.equal(input === 'gif' ? undefined : input === 'webm' && output === 'webm' ? 'vorbis' : sound);
-      expect(decodedSeconds(path)).to.be.closeTo(input === 'gif' ? 1.2 : SECONDS, 0.1);
+      expect(decodedSeconds(path)).to.be.closeTo(input === 'gif' ? 1.2 : decodedSeconds(fixturePath(SAMPLES[input] ?? '')), 0.1);
       expect(() => execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-xerror', '-i', path, '-f', 'null', '-'], { stdio: 'ignore' })).not.to.throw();
     },
   });
