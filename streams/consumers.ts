@@ -1,6 +1,5 @@
-import type { EventType } from '../shared/events/registry.ts';
 import { SETTLE_DURABLE } from '../shared/ledger-client/settling.ts';
-import { typeFilter } from '../shared/store/subjects.ts';
+import { JOB_ENDS, typeFilter } from '../shared/store/subjects.ts';
 import { dueFilter } from '../shared/timers/timers.ts';
 import { accounts } from './accounts.ts';
 import { advisories } from './advisories.ts';
@@ -21,9 +20,6 @@ const FETCHES_PENDING_MAX = 20_000;
 
 /** Jobs whose tool is away count as out while they wait, and must not keep the others of their queue from coming. */
 const CONVERSIONS_PENDING_MAX = 20_000;
-
-/** Events after which nothing is held for a job any more, and nothing but deletion follows. */
-const JOB_ENDS = ['job.finished', 'job.failed', 'job.cancelled', 'job.expired', 'job.deleted'] as const satisfies readonly EventType[];
 
 /** Every stream and bucket there is. */
 export const STREAMS: readonly StreamDefinition[] = [jobs, credits, accounts, timers, rate, advisories, keys, leases, idempotency, engines];

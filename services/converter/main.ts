@@ -1,6 +1,5 @@
 import { systemClock } from '../../shared/clock/clock.ts';
 import { loadSettings } from '../../shared/config/load.ts';
-import { startWorker } from '../../shared/consume/worker.ts';
 import type { Lane } from '../../shared/domain/catalogue/tools.ts';
 import { SPEED_FACTOR } from '../../shared/domain/pricing.ts';
 import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
@@ -18,9 +17,9 @@ import { createMediaEngine } from './engines/media/engine.ts';
 import { createOfficePool } from './engines/office/pool.ts';
 import { createPdfEngine } from './engines/pdf/engine.ts';
 import { engineFinder, probeTools, readyLanes } from './engines/ready.ts';
+import { startLane } from './lane.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { startSimulation } from './simulated/simulation.ts';
-import { convertJob } from './worker.ts';
 
 /** A result larger than this many times the largest input is a mistake or an attack. */
 const RESULT_PER_INPUT_MAX = 2;
@@ -67,12 +66,7 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
     speedFactor: SPEED_FACTOR,
   };
   for (const lane of readyLanes(context.engineFor)) {
-    const worker = await startWorker(
-      nc,
-      { stream: 'JOBS', durable: `converter-${lane}`, slots: config[SLOTS_OF[lane]], handle: (message, signal) => convertJob({ ...context, lane, timeLimitMs: config[TIMEOUT_OF[lane]] * 1000 }, message, signal) },
-      logger,
-    );
-    cleanup.add(`worker of ${lane}`, () => worker.stop());
+    await startLane(nc, { ...context, lane, timeLimitMs: config[TIMEOUT_OF[lane]] * 1000 }, config[SLOTS_OF[lane]], cleanup);
   }
   await startSimulation({ ...context, nc }, cleanup);
   const announcing = await announceTools(nc, tools, systemClock, logger);

@@ -30,6 +30,15 @@ export function typeFilter(type: EventType): string {
   return `${kind}.*.*.${what}`;
 }
 
+/** Events after which nothing is held for a job any more, and nothing but deletion follows. */
+export const JOB_ENDS = ['job.finished', 'job.failed', 'job.cancelled', 'job.expired', 'job.deleted'] as const satisfies readonly EventType[];
+
+/** Filters for the events by which a job ends. */
+export function endSubjects(jobId: string): readonly string[] {
+  const job = checked({ kind: 'job', id: jobId });
+  return JOB_ENDS.map((type) => `${job}.*.${type.slice(type.indexOf('.') + 1)}`);
+}
+
 /** The aggregate, version and type of an event's subject. Throws `Defect` when it is not one of ours. */
 export function parseSubject(subject: string): AggregateRef {
   const [kind, id] = subject.split('.');

@@ -35,6 +35,14 @@ export class GatedEngine implements Engine {
   failure: Error | undefined;
   onAbort: (() => void) | undefined;
 
+  /** Makes conversions wait until `open` is called; `started` tells that the first has begun. */
+  closeGate(): { readonly open: () => void; readonly started: Promise<void> } {
+    const gate = new EventEmitter();
+    this.gate = once(gate, 'open').then(() => undefined);
+    const started = new Promise<void>((resolve) => this.started.push(resolve));
+    return { open: () => void gate.emit('open'), started };
+  }
+
   probe(): Promise<ToolStates> {
     return Promise.resolve({ sharp: { available: true, version: '1.0.0' } });
   }
@@ -135,10 +143,7 @@ export class ConverterBench {
   }
 
   /** Makes conversions wait until `open` is called; `started` tells that the first has begun. */
-  closeGate(): { readonly open: () => void; readonly started: Promise<void> } {
-    const gate = new EventEmitter();
-    this.engine.gate = once(gate, 'open').then(() => undefined);
-    const started = new Promise<void>((resolve) => this.engine.started.push(resolve));
-    return { open: () => void gate.emit('open'), started };
+  closeGate(): ReturnType<GatedEngine['closeGate']> {
+    return this.engine.closeGate();
   }
 }
