@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { FormatName } from '../../../../shared/domain/catalogue/formats.ts';
 import { selectPages, type PageRange } from '../../../../shared/domain/catalogue/options/page-ranges.ts';
-import { Defect } from '../../../../shared/errors/errors.ts';
 import { EngineFailure } from '../failure.ts';
 import { checkWhole, inspectPdf } from './inspect.ts';
+import { convertFlow } from './flow.ts';
 import type { PdfConversion } from './job.ts';
 import { convertPage, convertPages } from './pictures.ts';
 import { rewritePdf } from './rewrite.ts';
@@ -54,7 +54,7 @@ export async function convertPdf({ source, result, output, options }: PdfConvers
     case 'pdf':
       return rewritePdf(path, ranges, result, linearize);
     default:
-      throw new Defect(`the pdf engine does not write ${output}`);
+      return convertFlow(path, ranges, result, output);
   }
 }
 

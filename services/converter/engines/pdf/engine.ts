@@ -1,9 +1,11 @@
 import { join } from 'node:path';
-import { extensionOf } from '../../../../shared/domain/catalogue/formats.ts';
+import { extensionOf, type FormatName } from '../../../../shared/domain/catalogue/formats.ts';
 import type { JobDir } from '../../sandbox/command.ts';
 import { checkResult, checkSource } from '../checks.ts';
 import type { ConversionContext, ConversionRequest, ConversionResult, Engine, ToolStates } from '../engine.ts';
 import { EngineFailure } from '../failure.ts';
+import { FLAT_FILTERS, OFFICE_FORMATS } from '../office/filters.ts';
+import type { OfficePool } from '../office/pool.ts';
 import { askChild } from '../run.ts';
 import { pdfAnswer, type PdfAnswer, type PdfJob } from './job.ts';
 
@@ -15,18 +17,24 @@ const RESULT_BYTES_MAX = 1024 ** 3;
 
 const LIMITS = { memoryBytesMax: MEMORY_BYTES_MAX, fileBytesMax: RESULT_BYTES_MAX } as const;
 
+/** Where a document lies in flat XML on its way to the office suite. */
+const FLAT = 'flow.xml';
+
 /** Threads that may be busy at once; the processor limit is so many times the wall-clock limit. */
 const BUSY_THREADS = 2;
 
 /** Time in which a probe must answer, milliseconds. */
 const PROBE_TIME_LIMIT_MS = 20_000;
 
-/** Converts PDF with poppler and qpdf, each document in processes of its own. */
-export function createPdfEngine(): Engine {
+/**
+ * Converts PDF with poppler and qpdf, each document in processes of its own; `office` stores what was found in one as an
+ * office file. Whoever made the pool stops it.
+ */
+export function createPdfEngine(office: OfficePool): Engine {
   return {
     name: 'pdf',
     probe,
-    convert,
+    convert: (request, context) => convert(request, context, office),
     stop: () => Promise.resolve(),
   };
 }
@@ -45,12 +53,37 @@ async function probe(sandbox: ConversionContext['sandbox']): Promise<ToolStates>
   }
 }
 
-async function convert({ job, source, input, output, options }: ConversionRequest, context: ConversionContext): Promise<ConversionResult> {
+async function convert({ job, organizationId, source, input, output, options }: ConversionRequest, context: ConversionContext, office: OfficePool): Promise<ConversionResult> {
+  const startedAt = performance.now();
   await checkSource(join(job.path, source), input);
   const result = `result.${extensionOf(output)}`;
-  const billableMs = await runConversion(job, { kind: 'convert', source, result, output, options }, context);
+  const flat = flatFormatOf(output);
+  let billableMs = await runConversion(job, { kind: 'convert', source, result: flat === undefined ? result : FLAT, output, options }, context);
+  if (flat !== undefined) {
+    const timeLimitMs = Math.max(1, context.timeLimitMs - (performance.now() - startedAt));
+    const stored = await office.convert({ organizationId, job, source: FLAT, result, ...flat }, { ...context, timeLimitMs });
+    billableMs += stored.billableMs;
+  }
   const path = join(job.path, result);
   return { path, sizeBytes: await checkResult(path, output), billableMs };
+}
+
+/** How the suite reads what was written in flat XML, and writes what was asked for; undefined where it is not needed. */
+function flatFormatOf(output: FormatName): { importFilter: string; exportFilter: string } | undefined {
+  switch (output) {
+    case 'docx':
+    case 'odt':
+    case 'rtf':
+    case 'xlsx':
+    case 'ods':
+    case 'pptx':
+    case 'odp': {
+      const { component, writes } = OFFICE_FORMATS[output];
+      return { importFilter: FLAT_FILTERS[component], exportFilter: writes };
+    }
+    default:
+      return undefined;
+  }
 }
 
 async function runConversion(job: JobDir, task: PdfJob, context: ConversionContext): Promise<number> {

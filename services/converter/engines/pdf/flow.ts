@@ -11,7 +11,10 @@ import { writeFlatText } from './write/flat-text.ts';
 import { writeHtml } from './write/html.ts';
 import { writeMarkdown } from './write/markdown.ts';
 
-/** Writes what a document says in a format that people edit; for office formats in flat XML, which the suite turns into them. */
+/**
+ * Writes what a document says in a format that people edit; for office formats in flat XML, which the suite turns into them.
+ * @throws EngineFailure what `readPdf` throws; Defect for a format that nothing flows into.
+ */
 export async function convertFlow(path: string, ranges: readonly Required<PageRange>[], result: string, output: FormatName): Promise<void> {
   await writeFile(result, writeFlow(reflow(await readPdf(path, ranges)), output));
 }

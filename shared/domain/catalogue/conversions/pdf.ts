@@ -6,4 +6,7 @@ export const PDF_CONVERSIONS: readonly Conversions[] = [
   { engine: 'pdf', tools: ['poppler', 'qpdf', 'sharp'], inputs: ['pdf'], outputs: ['zip'], minutes_max: 3 },
   { engine: 'pdf', tools: ['poppler', 'qpdf'], inputs: ['pdf'], outputs: ['svg', 'txt'], minutes_max: 1 },
   { engine: 'pdf', tools: ['qpdf', 'poppler'], inputs: ['pdf'], outputs: ['pdf'], toItself: true, minutes_max: 1 },
+  // What a PDF says can be found out, but not how its author would have written it.
+  { engine: 'pdf', tools: ['poppler', 'qpdf'], inputs: ['pdf'], outputs: ['html', 'md'], bestEffort: true, minutes_max: 2 },
+  { engine: 'pdf', tools: ['poppler', 'qpdf', 'libreoffice'], inputs: ['pdf'], outputs: ['docx', 'odp', 'ods', 'odt', 'pptx', 'rtf', 'xlsx'], bestEffort: true, minutes_max: 2 },
 ];

@@ -13,8 +13,11 @@ const [TOP, BOTTOM] = [0.12, 0.88];
 /** A line that stands on fewer pages is text. */
 const PAGES_MIN = 3;
 
-/** A line that stands on a smaller part of the pages is text, too; left and right pages may differ. */
-const PART_MIN = 0.3;
+/** Points by which such a line may stand higher or lower. */
+const OFF_POINTS = 6;
+
+/** Space between it and the text, in its own heights; the head of a table stands closer to its rows. */
+const APART = 0.6;
 
 /** A line on such a part of the pages is kept once, as the running head of all. */
 const PART_OF_ALL = 0.6;
@@ -29,23 +32,20 @@ export interface WithoutFurniture {
 /** Takes off the lines that are repeated at the top or the bottom of many pages; numbers in them may differ. */
 export function removeFurniture(pages: readonly PageOfWords[]): WithoutFurniture {
   const edges = pages.map((page) => edgesOf(page));
-  const [header, footer] = [countTexts(edges.map(({ first }) => first)), countTexts(edges.map(({ last }) => last))];
-  const least = Math.max(PAGES_MIN, pages.length * PART_MIN);
-  const repeated = (row: Row | undefined, counts: ReadonlyMap<string, number>): readonly Word[] => (row !== undefined && (counts.get(patternOf(row)) ?? 0) >= least ? row.words : []);
-  return {
-    pages: pages.map(({ words }, index) => {
-      const gone = new Set([...repeated(edges[index]?.first, header), ...repeated(edges[index]?.last, footer)]);
-      return words.filter((word) => !gone.has(word));
-    }),
-    header: mostCommon(header, pages.length),
-    footer: mostCommon(footer, pages.length),
-  };
+  const [tops, bottoms] = [edges.map(({ first }) => first), edges.map(({ last }) => last)];
+  const [header, footer] = [mostCommon(tops, pages.length), mostCommon(bottoms, pages.length)];
+  const gone = new Set([...repeatedRows(tops, header), ...repeatedRows(bottoms, footer)].flatMap(({ words }) => words));
+  return { pages: pages.map(({ words }) => words.filter((word) => !gone.has(word))), header, footer };
 }
 
 function edgesOf({ words, height }: PageOfWords): { first: Row | undefined; last: Row | undefined } {
   const rows = groupRows(words);
-  const [first, last] = [rows[0], rows.at(-1)];
-  return { first: first !== undefined && first.bottom <= height * TOP ? first : undefined, last: last !== undefined && last !== first && last.top >= height * BOTTOM ? last : undefined };
+  const [first, second, beforeLast, last] = [rows[0], rows[1], rows.at(-2), rows.at(-1)];
+  const apart = (above: Row | undefined, below: Row | undefined, edge: Row): boolean => above === undefined || below === undefined || below.top - above.bottom >= APART * (edge.bottom - edge.top);
+  return {
+    first: first !== undefined && first.bottom <= height * TOP && apart(first, second, first) ? first : undefined,
+    last: last !== undefined && last !== first && last.top >= height * BOTTOM && apart(beforeLast, last, last) ? last : undefined,
+  };
 }
 
 /** The line with `#` for every number, Roman page numbers of prefaces among them. */
@@ -53,13 +53,24 @@ function patternOf({ words }: Row): string {
   return words.map(({ text }) => text).join(' ').replaceAll(/\d+/g, '#').replace(/^[ivxl]+$/, '#');
 }
 
-function countTexts(rows: readonly (Row | undefined)[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const row of rows) if (row !== undefined) counts.set(patternOf(row), (counts.get(patternOf(row)) ?? 0) + 1);
-  return counts;
+/** Lines by what is written in them, where that is on enough pages at the same height. */
+function groupRepeated(rows: readonly (Row | undefined)[]): ReadonlyMap<string, readonly Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    if (row === undefined) continue;
+    const [pattern, first] = [patternOf(row), groups.get(patternOf(row))?.[0]];
+    if (first === undefined) groups.set(pattern, [row]);
+    else if (Math.abs(first.top - row.top) <= OFF_POINTS) groups.get(pattern)?.push(row);
+  }
+  return new Map([...groups].filter(([, group]) => group.length >= PAGES_MIN));
 }
 
-function mostCommon(counts: ReadonlyMap<string, number>, pages: number): string | undefined {
-  const [text, count] = [...counts].toSorted((a, b) => b[1] - a[1])[0] ?? ['', 0];
-  return count >= Math.max(PAGES_MIN, pages * PART_OF_ALL) && (text.match(/#/g) ?? []).length <= 1 ? text : undefined;
+/** What is to be taken off: all of them, but the first of a line that holds more than numbers and is nowhere else kept. */
+function repeatedRows(rows: readonly (Row | undefined)[], kept: string | undefined): readonly Row[] {
+  return [...groupRepeated(rows)].flatMap(([pattern, group]) => (pattern === kept || pattern.includes('#') ? group : group.slice(1)));
+}
+
+function mostCommon(rows: readonly (Row | undefined)[], pages: number): string | undefined {
+  const [pattern, group] = [...groupRepeated(rows)].toSorted((a, b) => b[1].length - a[1].length)[0] ?? ['', []];
+  return group.length >= pages * PART_OF_ALL && (pattern.match(/#/g) ?? []).length <= 1 ? pattern : undefined;
 }

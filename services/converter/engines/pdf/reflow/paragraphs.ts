@@ -36,10 +36,11 @@ interface Group {
 /** Makes paragraphs, titles and lists of the lines of one column, from top to bottom. */
 export function makeParagraphs(rows: readonly Row[], column: Box, sizes: Sizes): readonly Block[] {
   const usual = usualGap(rows);
+  const rights = rightsByLeft(rows);
   const groups: Group[] = [];
   for (const row of rows) {
     const group = groups.at(-1);
-    if (group !== undefined && continues(group, row, column, usual)) group.rows.push(row);
+    if (group !== undefined && continues(group, row, rightOf(group, row, rights, column), usual)) group.rows.push(row);
     else groups.push({ rows: [row], marker: markerOf(row) });
   }
   const blocks: Block[] = [];
@@ -64,20 +65,38 @@ function usualGap(rows: readonly Row[]): number {
   return gaps.toSorted((a, b) => a - b)[Math.floor((gaps.length - 1) / 3)] ?? 0;
 }
 
-function continues({ rows, marker }: Group, row: Row, column: Box, usual: number): boolean {
+function continues({ rows, marker }: Group, row: Row, right: number, usual: number): boolean {
   const before = rows.at(-1);
   const first = rows[0];
   if (before === undefined || first === undefined) return false;
   if (Math.abs(before.size - row.size) >= SAME_SIZE_POINTS || row.top - before.bottom > usual + FURTHER * row.size) return false;
   if (markerOf(row) !== undefined || hasLeader(row) || hasLeader(before) || isBold(before) !== isBold(row)) return false;
+  // Listings keep their lines.
+  if (isMono(before) && isMono(row)) return false;
   // Had the next word found room in the line before, the author would not have begun a new line for it.
   const word = row.words[0];
-  if (word !== undefined && before.right + row.size * SPACE + (word.right - word.left) < column.right - row.size * SPACE) return false;
+  if (word !== undefined && before.right + row.size * SPACE + (word.right - word.left) < right - row.size * SPACE) return false;
   // The lines of an item stand below its text; the second line of a paragraph may stand further left than its first.
   const text = marker === undefined ? first.left : (first.words[marker.words]?.left ?? first.left);
   const expected = rows.length === 1 ? text : before.left;
   if (row.left > expected + INDENT * row.size) return false;
   return rows.length === 1 || row.left >= before.left - INDENT * row.size;
+}
+
+/** How far to the right the lines reach that begin at the same place: quotations and listings are narrower than their column. */
+function rightsByLeft(rows: readonly Row[]): ReadonlyMap<number, number> {
+  const rights = new Map<number, number>();
+  for (const { left, right } of rows) for (const near of [-1, 0, 1]) rights.set(Math.round(left) + near, Math.max(rights.get(Math.round(left) + near) ?? 0, right));
+  return rights;
+}
+
+function rightOf({ rows }: Group, row: Row, rights: ReadonlyMap<number, number>, column: Box): number {
+  const lefts = [...rows.slice(-1), row].map(({ left }) => rights.get(Math.round(left)) ?? column.right);
+  return Math.max(...lefts);
+}
+
+function isMono(row: Row): boolean {
+  return row.words.every(({ mono }) => mono);
 }
 
 function isBold(row: Row): boolean {

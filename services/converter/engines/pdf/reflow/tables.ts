@@ -4,14 +4,25 @@ import { hasLeader, joinRows } from './runs.ts';
 import { markerOf } from './markers.ts';
 
 /** Gap between cells that alone makes a line one of a table, in sizes of letters. */
-const WIDE_GAP = 1;
+const WIDE_GAP = 0.75;
+
+/** One line at least has a gap like this, which no justified text has, in sizes of letters. */
+const VERY_WIDE_GAP = 1.2;
+
+/** Lines of one piece, for each line of several: more of them are text, and no table. */
+const SINGLE_MAX = 1;
+
+/** Lines of one piece that do not begin in the first column: a cell may be broken into so many. */
+const HANGING_MAX = 6;
 
 /** Gap between columns, in sizes of letters, where all lines of a table agree on it. */
 const COLUMN_GAP = 0.35;
 
-/** With so many lines, any gap that all of them leave is one between columns. */
+/** A narrow gap, too, is one between columns where so many lines leave it, or where fewer begin or end at it exactly. */
+const NARROW_GAP_POINTS = 1.5;
 const SURE_LINES = 8;
-const SURE_GAP_POINTS = 1.5;
+const ALIGNED_LINES = 3;
+const ALIGNED_POINTS = 1;
 
 /** Part of the lines that may cross a gap between columns, such as a title that is too long for its cell. */
 const CROSSING_MAX = 0.05;
@@ -55,7 +66,7 @@ function endOfTable(rows: readonly Row[], start: number): number | undefined {
   const first = rows[start];
   if (first === undefined || !isSeed(first)) return undefined;
   let taken = stretchesOf(first);
-  let [end, seeds, lastSeed] = [start + 1, 1, start + 1];
+  let [end, seeds, single, hanging, lastSeed] = [start + 1, 1, 0, 0, start + 1];
   for (let before = first; end < rows.length; end += 1) {
     const row = rows[end];
     if (row === undefined || row.top - before.bottom > DISTANCE_MAX * (before.bottom - before.top)) break;
@@ -64,8 +75,20 @@ function endOfTable(rows: readonly Row[], start: number): number | undefined {
     taken = joined;
     before = row;
     if (isSeed(row)) [seeds, lastSeed] = [seeds + 1, end + 1];
+    else if (row.left < (taken[1]?.[0] ?? 0)) single += 1;
+    else hanging += 1;
+    if (single > seeds * SINGLE_MAX || hanging > seeds * HANGING_MAX) break;
   }
-  return seeds >= 2 ? trailing(rows, lastSeed, end) : undefined;
+  return seeds >= 2 && isSure(rows.slice(start, lastSeed)) ? trailing(rows, lastSeed, end) : undefined;
+}
+
+/** True where a gap between columns is as wide in some line as no gap in a text is. */
+function isSure(rows: readonly Row[]): boolean {
+  const separators = separatorsOf(rows);
+  return rows.some((row) => {
+    const pieces = splitRow(row, VERY_WIDE_GAP);
+    return pieces.slice(1).some(({ left }, index) => separators.some((x) => x <= left && x >= (pieces[index]?.right ?? 0)));
+  });
 }
 
 /** Single lines behind the last proper one are kept where they continue a cell, not where a paragraph begins. */
@@ -153,10 +176,17 @@ function sizeOf(lines: readonly Row[]): number {
 
 /** The middles of the gaps that all lines leave, but for the few that may cross one. */
 function separatorsOf(rows: readonly Row[]): readonly number[] {
+  const size = sizeOf(rows);
+  const isColumn = ([left, right]: readonly [number, number]): boolean =>
+    rows.length >= SURE_LINES || right - left >= size * COLUMN_GAP || isAligned(rows, left, right);
+  return gapsOf(rows).filter((gap) => isColumn(gap)).map(([left, right]) => (left + right) / 2).slice(0, COLUMNS_MAX - 1);
+}
+
+/** Where hardly any line has a word, from left to right. */
+function gapsOf(rows: readonly Row[]): readonly (readonly [number, number])[] {
   const crossingMax = Math.floor(rows.length * CROSSING_MAX);
-  const gapMin = rows.length >= SURE_LINES ? SURE_GAP_POINTS : sizeOf(rows) * COLUMN_GAP;
   const ends = rows.flatMap(({ words }) => words.flatMap(({ left, right }) => [[left, 1] as const, [right, -1] as const])).toSorted((a, b) => a[0] - b[0] || b[1] - a[1]);
-  const separators: number[] = [];
+  const gaps: [number, number][] = [];
   let open = 0;
   let emptySince: number | undefined;
   for (const [x, change] of ends) {
@@ -165,11 +195,18 @@ function separatorsOf(rows: readonly Row[]): readonly number[] {
     const isEmpty = open <= crossingMax;
     if (!wasEmpty && isEmpty) emptySince = x;
     if (wasEmpty && !isEmpty) {
-      if (emptySince !== undefined && x - emptySince >= gapMin) separators.push((emptySince + x) / 2);
+      if (emptySince !== undefined && x - emptySince >= NARROW_GAP_POINTS) gaps.push([emptySince, x]);
       emptySince = undefined;
     }
   }
-  return separators.slice(0, COLUMNS_MAX - 1);
+  return gaps;
+}
+
+/** True where lines end at the left of a gap, or begin at its right, all at one place. */
+function isAligned(rows: readonly Row[], left: number, right: number): boolean {
+  const ends = rows.flatMap(({ words }) => words.filter((word) => word.right <= left + ALIGNED_POINTS).slice(-1).map((word) => word.right));
+  const starts = rows.flatMap(({ words }) => words.filter((word) => word.left >= right - ALIGNED_POINTS).slice(0, 1).map((word) => word.left));
+  return [ends, starts].some((edges) => edges.length >= ALIGNED_LINES && Math.max(...edges) - Math.min(...edges) <= ALIGNED_POINTS);
 }
 
 function cellsOf(words: readonly Word[], separators: readonly number[]): Word[][] {
