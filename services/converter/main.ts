@@ -46,7 +46,7 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
   const office = createOfficePool({ slots: config.CONVERTER_OFFICE_SLOTS, isolation: config.CONVERTER_ISOLATION });
   cleanup.add('office suite', () => office.stop());
   const pictures = createImageEngine();
-  const engines: readonly Engine[] = [pictures, createPdfEngine(), createMediaEngine(pictures)];
+  const engines: readonly Engine[] = [pictures, createPdfEngine(office), createMediaEngine(pictures)];
   for (const engine of engines) cleanup.add(`engine ${engine.name}`, () => engine.stop());
   const tools = await probeTools(engines, sandbox, logger);
   const masterKey = openMasterKey(config.MASTER_KEY);

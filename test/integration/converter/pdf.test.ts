@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { unzipSync } from 'fflate';
 import { imageSize } from 'image-size';
+import { createOfficePool } from '../../../services/converter/engines/office/pool.ts';
 import { createPdfEngine } from '../../../services/converter/engines/pdf/engine.ts';
 import { createSandbox, type Sandbox } from '../../../services/converter/sandbox/sandbox.ts';
 import { convertIn, failureOf, type Conversion, type Converted } from '../../contract/engine/suite.ts';
@@ -29,7 +30,8 @@ function textOf(pdf: Buffer): string {
 
 describe('conversions of PDF', function () {
   this.timeout(60_000);
-  const engine = createPdfEngine();
+  // No test here needs it: it never starts anything.
+  const engine = createPdfEngine(createOfficePool({ slots: 1, isolation: 'shared' }));
   let sandbox: Sandbox;
   before(async () => {
     sandbox = await createSandbox({ mode: 'auto' });

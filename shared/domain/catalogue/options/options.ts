@@ -3,7 +3,7 @@ import { FORMATS, type FormatName } from '../formats.ts';
 import { aacOptions, flacOptions, mp3Options, oggOptions, opusOptions, pcmOptions, wmaOptions } from './audio.ts';
 import { only } from './field.ts';
 import { avifOptions, gifOptions, jpgOptions, pngOptions, tiffOptions, webpOptions } from './image.ts';
-import { pdfPicture, pdfText, pdfToPdf, svgOptions, zipOptions } from './pdf.ts';
+import { pdfPicture, pdfSource, pdfText, pdfToPdf, svgOptions, zipOptions } from './pdf.ts';
 import { aviOptions, frameOptions, gifFromFilm, mp4Options, webmOptions } from './video.ts';
 
 /** The one schema of options for each target format; `/operations` and the OpenAPI description are made from it. */
@@ -12,18 +12,26 @@ export const OPTION_SCHEMAS = {
   aiff: pcmOptions,
   avi: aviOptions,
   avif: avifOptions.extend(pdfPicture),
+  docx: z.strictObject(pdfSource),
   flac: flacOptions,
   gif: gifOptions.extend({ ...pdfPicture, ...gifFromFilm }),
+  html: z.strictObject(pdfSource),
   jpg: jpgOptions.extend({ ...pdfPicture, ...frameOptions }),
   m4a: aacOptions,
+  md: z.strictObject(pdfSource),
   mkv: mp4Options,
   mov: mp4Options,
   mp3: mp3Options,
   mp4: mp4Options,
+  odp: z.strictObject(pdfSource),
+  ods: z.strictObject(pdfSource),
+  odt: z.strictObject(pdfSource),
   ogg: oggOptions,
   opus: opusOptions,
   pdf: z.strictObject(pdfToPdf),
   png: pngOptions.extend({ ...pdfPicture, ...frameOptions }),
+  pptx: z.strictObject(pdfSource),
+  rtf: z.strictObject(pdfSource),
   svg: svgOptions,
   tiff: tiffOptions.extend(pdfPicture),
   txt: z.strictObject(pdfText),
@@ -31,6 +39,7 @@ export const OPTION_SCHEMAS = {
   webm: webmOptions,
   webp: webpOptions.extend({ ...pdfPicture, ...frameOptions, loop: only(['image', 'pdf'], webpOptions.shape.loop) }),
   wma: wmaOptions,
+  xlsx: z.strictObject(pdfSource),
   zip: zipOptions,
 } as const satisfies Partial<Record<FormatName, z.ZodObject>>;
 

@@ -41,11 +41,14 @@ export function removeFurniture(pages: readonly PageOfWords[]): WithoutFurniture
 function edgesOf({ words, height }: PageOfWords): { first: Row | undefined; last: Row | undefined } {
   const rows = groupRows(words);
   const [first, second, beforeLast, last] = [rows[0], rows[1], rows.at(-2), rows.at(-1)];
-  const apart = (above: Row | undefined, below: Row | undefined, edge: Row): boolean => above === undefined || below === undefined || below.top - above.bottom >= APART * (edge.bottom - edge.top);
   return {
     first: first !== undefined && first.bottom <= height * TOP && apart(first, second, first) ? first : undefined,
     last: last !== undefined && last !== first && last.top >= height * BOTTOM && apart(beforeLast, last, last) ? last : undefined,
   };
+}
+
+function apart(above: Row | undefined, below: Row | undefined, edge: Row): boolean {
+  return above === undefined || below === undefined || below.top - above.bottom >= APART * (edge.bottom - edge.top);
 }
 
 /** The line with `#` for every number, Roman page numbers of prefaces among them. */

@@ -37,7 +37,7 @@ export function markerOf({ words, size }: Row): Marker | undefined {
 }
 
 function romanValue(text: string): number {
-  return [...text].reduce((sum, letter, index) => {
+  return text.split('').reduce<number>((sum, letter, index) => {
     const value = ROMAN[letter] ?? 0;
     return sum + (value < (ROMAN[text[index + 1] ?? ''] ?? 0) ? -value : value);
   }, 0);

@@ -76,9 +76,13 @@ async function readBounded(path: string): Promise<string> {
   return readFile(path, 'utf8');
 }
 
+/** How many pixels are kept over a length on the page. */
+function pixels(lengthPoints: number): number {
+  return Math.max(1, Math.ceil((lengthPoints / POINTS_PER_INCH) * PICTURE_DPI));
+}
+
 /** No picture where it cannot be decoded: a document without it is worth more than none. */
 async function readPicture({ file, ...box }: PictureFile, budget: { pictureBytes: number }): Promise<readonly Picture[]> {
-  const pixels = (points: number): number => Math.max(1, Math.ceil((points / POINTS_PER_INCH) * PICTURE_DPI));
   try {
     const image = sharp(await readFile(file), { limitInputPixels: PICTURE_PIXELS_MAX }).resize({ width: pixels(box.right - box.left), height: pixels(box.bottom - box.top), fit: 'outside', withoutEnlargement: true });
     const jpeg = file.endsWith('.jpg');
