@@ -33,7 +33,7 @@ const HREF_MAX = 2_000;
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /** Characters that no XML may hold, and marks that have no width and no meaning in text. */
-const UNWRITABLE = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u200B\uFEFF\uFFFE\uFFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
+const UNWRITABLE = /[\p{Cc}\p{Cs}\u200B\uFEFF\uFFFE\uFFFF]/gu;
 
 /** Text as it was before it was written into XML, without what cannot be written into XML again. */
 export function decodeXml(text: string): string {
