@@ -70,7 +70,7 @@ async function soakOwn(folder: string, count: number, concurrency: number): Prom
     return makeReport(outcomes, times, watch.samples, { processes, temporary, sources, audit }, seconds);
   } finally {
     watch.stop();
-    if (watch.survivors().length > 0) await own.stop();
+    await own.stop();
   }
 }
 

@@ -22,6 +22,7 @@ const auditReport = z.object({ ok: z.boolean(), findings: z.number() });
 export class OwnService {
   readonly service: TestService;
   readonly #folder: string;
+  #stopped: Promise<readonly string[]> | undefined;
   private constructor(service: TestService, folder: string) {
     this.service = service;
     this.#folder = folder;
@@ -53,8 +54,13 @@ export class OwnService {
     return auditReport.parse(JSON.parse(await this.#command('audit', ['verify', '--json'])));
   }
 
-  /** Stops the service and answers what it left in its temporary folder. */
-  async stop(): Promise<readonly string[]> {
+  /** Stops the service, at the first call, and answers what it left in its temporary folder. */
+  stop(): Promise<readonly string[]> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<readonly string[]> {
     await this.service.stop();
     const left = await readdir(this.#folder, { recursive: true });
     await rm(this.#folder, { recursive: true, force: true });
