@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { FORMAT_NAMES, type FormatName } from '../../shared/domain/catalogue/formats.ts';
-import { matchesDeclared } from '../../shared/objects/sniff/heads.ts';
+import { matchesDeclared, SNIFF_BYTES } from '../../shared/objects/sniff/heads.ts';
 import { fixturePath } from '../support/fixtures.ts';
 
 const FILES: Readonly<Record<string, FormatName>> = {
@@ -114,6 +114,15 @@ describe('telling text from what only looks so', () => {
     for (const head of [bytes('text\0text'), bytes('\x01\x02text'), bytes('\xff\xfe\0\0t\0\0\0'), readFileSync(fixturePath('debian.png')), readFileSync(fixturePath('doc.doc')), bytes('%PDF-1.4\n'), bytes('{\\rtf1 text}')]) {
       expectOnly(head, among, []);
     }
+  });
+
+  it('forgives a text a few control characters, and takes no time for one made to be hard to read', () => {
+    expectOnly(bytes(`"a field","\x16 pasted from elsewhere"\n${'1,2\n'.repeat(50)}`), among, ['txt', 'md', 'csv']);
+    const startMs = performance.now();
+    for (const piece of ['<!---->', '<!--', '<?xml ?>', '<!DOCTYPE svg [', '#\n', '/*', ' ']) {
+      for (const format of FORMAT_NAMES) for (const start of ['', 'P3 ', '<?xml ', '\uFEFF']) matchesDeclared(Buffer.from(start + piece.repeat(SNIFF_BYTES)), format);
+    }
+    expect(performance.now() - startMs).to.be.lessThan(10_000);
   });
 
   it('takes no list for a media player for anything', () => {

@@ -1,14 +1,19 @@
 import { all, any, has, not, type HeadTest } from './bytes.ts';
+import { skipPrologue } from './prologue.ts';
 
 /** Control characters that are found in texts: backspace to carriage return, the end of a file from DOS, and ESC. */
 const CONTROLS_IN_TEXT: ReadonlySet<number> = new Set([8, 9, 10, 11, 12, 13, 26, 27]);
 const FIRST_PRINTABLE = 32;
+/** Characters among which one other control character may be, as broken exports have them; what is packed has ten times more. */
+const TEXT_PER_CONTROL = 100;
 
 /**
  * Lists of other files for a media player, whatever they are named: HLS, ffmpeg's concat, DASH, SDP, and the old kinds.
  * No text that people convert begins so.
  */
-const PLAYLIST = /^\s*(?:#EXTM3U|#EXT-X-|ffconcat\s|\[playlist\]|v=0\s+[a-z]=|(?:<\?xml[^>]{0,200}\?>|<!--[^]{0,2000}?-->|\s)*<(?:\w{1,20}:)?(?:MPD|SmoothStreamingMedia|smil|asx)\b)/i;
+const PLAYLIST = /^(?:#EXTM3U|#EXT-X-|ffconcat\s|\[playlist\]|v=0\s+[a-z]=)/i;
+/** The same, where they are XML. */
+const XML_PLAYLIST = /^<(?:\w{1,20}:)?(?:MPD|SmoothStreamingMedia|smil|asx)\b/i;
 
 /** Documents that are text on the outside; read as text they would give their own commands. */
 const OTHER_DOCUMENT = any(has('%PDF-'), has('{\\rtf'), has('%!PS'));
@@ -23,11 +28,13 @@ export function decodeHead(head: Buffer): string | undefined {
 }
 
 function isBinary(text: string): boolean {
+  let controls = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code < FIRST_PRINTABLE && !CONTROLS_IN_TEXT.has(code)) return true;
+    if (code === 0) return true;
+    if (code < FIRST_PRINTABLE && !CONTROLS_IN_TEXT.has(code)) controls += 1;
   }
-  return false;
+  return controls * TEXT_PER_CONTROL > text.length;
 }
 
 function decodeMarked(head: Buffer): string | undefined {
@@ -55,19 +62,19 @@ function where(test: (text: string) => boolean): HeadTest {
 
 /** Text that is no list of other files, and no document that only looks like text. */
 export const isText: HeadTest = all(
-  where((text) => !PLAYLIST.test(text)),
+  where((text) => !PLAYLIST.test(text.trimStart()) && !XML_PLAYLIST.test(skipPrologue(text, 'any'))),
   not(OTHER_DOCUMENT),
 );
 
 /** Text with a tag that pages have; one that begins with another kind of XML is none. */
 export const isHtml: HeadTest = all(
   isText,
-  where((text) => !/^\s*(?:<\?xml[^>]*\?>\s*)?<(?:svg|office:|[a-z]+:document|Workbook\b)/i.test(text)),
+  where((text) => !/^<(?:svg\b|office:|\w{1,20}:document\b|Workbook\b)/i.test(skipPrologue(text, 'any'))),
   where((text) => /<(?:!doctype html|html|head|body|meta|title|h[1-6]|p|br|a|b|i|ul|ol|li|span|pre|font|center|div|table|section|article|main|!--)\b/i.test(text)),
 );
 
 /** Lines of values; a page is none. */
 export const isCsv: HeadTest = all(
   isText,
-  where((text) => !/^\s*<(?:!doctype html|html|\?xml)\b/i.test(text)),
+  where((text) => !/^<(?:!doctype html|html|\?xml)\b/i.test(text.trimStart())),
 );

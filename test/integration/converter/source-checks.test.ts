@@ -17,7 +17,7 @@ const MIB = 1024 * 1024;
 const LONG_TAG = Buffer.concat([Buffer.from('ID3\x04\0\0', 'latin1'), Buffer.from([0, 2, (40_000 >> 7) & 127, 40_000 & 127]), Buffer.alloc(40_000, 1)]);
 /** A frame of MPEG audio. */
 const FRAME = Buffer.concat([Buffer.from('\xff\xfb\x90\x00', 'latin1'), Buffer.alloc(413)]);
-const sheet = (number: number, ref: string): MemberSpec => ({ name: `xl/worksheets/sheet${number}.xml`, data: `<worksheet xmlns="x"><sheetPr/><dimension ref="${ref}"/><sheetData/></worksheet>` });
+const sheet = (number: number, ref: string, rows = ''): MemberSpec => ({ name: `xl/worksheets/sheet${number}.xml`, data: `<worksheet xmlns="x"><sheetPr/><dimension ref="${ref}"/><sheetData>${rows}</sheetData></worksheet>` });
 const zeros = (mib: number): MemberSpec => ({ name: 'zeros', data: Buffer.alloc(mib * MIB) });
 
 let folder: string;
@@ -90,12 +90,20 @@ describe('what an archive really is', () => {
     for (const format of OFFICE) if (!COMPOUND.has(format)) expect(await judgeZip([{ name: 'a.txt', data: 'text' }], format), format).to.equal('not_what_it_claims');
     expect(await judgeZip([{ name: 'mimetype', data: 'application/epub+zip', stored: true }], 'epub')).to.equal('fine');
   });
+
+  it('takes an older OpenDocument that says what it is only in its list, and bytes left behind the end', async () => {
+    const manifest = '<manifest:manifest><manifest:file-entry manifest:media-type="application/vnd.oasis.opendocument.text" manifest:full-path="/"/></manifest:manifest>';
+    expect(await judgeZip([{ name: 'META-INF/manifest.xml', data: manifest }], 'odt')).to.equal('fine');
+    expect(await judgeZip([{ name: 'META-INF/manifest.xml', data: manifest }], 'ods')).to.equal('not_what_it_claims');
+    expect(await judge(Buffer.concat([makeZip(HONEST), Buffer.from('\n')]), 'docx')).to.equal('fine');
+  });
 });
 
 describe('what a compound file really is', () => {
   it('goes by the streams at its root, not by those of embedded documents', async () => {
     expect(await judge(makeCompound(['\x05SummaryInformation', 'WordDocument']), 'doc')).to.equal('fine');
     expect(await judge(makeCompound(['Book']), 'xls')).to.equal('fine');
+    expect(await judge(makeCompound(['WORKBOOK']), 'xls')).to.equal('fine');
     for (const input of ['doc', 'xls', 'ppt', 'docx', 'xlsx', 'pptx'] as const) {
       expect(await judge(makeCompound(['\x05SummaryInformation', '!_StringData']), input), `an installer as ${input}`).to.equal('not_what_it_claims');
     }
@@ -169,9 +177,15 @@ describe('archives that harm whoever unpacks them', () => {
   });
 
   it('use more cells than anybody can read, on one sheet or on all together', async () => {
-    expect(await judgeZip([contentTypes('xlsx'), sheet(1, 'A1:XFD1048576')], 'xlsx')).to.equal('too_many_cells');
+    const last = '<row r="1048576"><c r="XFD1048576" t="n"><v>1</v></c></row>';
+    expect(await judgeZip([contentTypes('xlsx'), sheet(1, 'A1:XFD1048576', ' '.repeat(300_000) + last)], 'xlsx')).to.equal('too_many_cells');
     expect(await judgeZip([contentTypes('xlsx'), sheet(1, 'A1:C1000000'), sheet(2, 'A1:C1000000')], 'xlsx')).to.equal('too_many_cells');
     expect(await judgeZip([contentTypes('xlsx'), sheet(1, 'A1:D1000000'), sheet(2, 'A1')], 'xlsx')).to.equal('fine');
+  });
+
+  it('do not, where whole columns have a style and no values', async () => {
+    const styled = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576" s="3"/></row>';
+    expect(await judgeZip([contentTypes('xlsx'), sheet(1, 'A1:XFD1048576', styled)], 'xlsx')).to.equal('fine');
   });
 });
 

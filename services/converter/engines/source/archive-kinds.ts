@@ -37,7 +37,7 @@ export async function isOfKind(archive: Archive, kind: ArchiveKind): Promise<boo
     case 'ods':
     case 'odp':
     case 'epub':
-      return MIME_TYPES[kind].test(textOf(await archive.readStart('mimetype')).trim());
+      return MIME_TYPES[kind].test(await mimeTypeOf(archive));
     case 'pages':
     case 'numbers':
     case 'key':
@@ -45,6 +45,14 @@ export async function isOfKind(archive: Archive, kind: ArchiveKind): Promise<boo
     default:
       return kind satisfies never;
   }
+}
+
+/** What the document says it is; older ones say it only in the list of their members. */
+async function mimeTypeOf(archive: Archive): Promise<string> {
+  const said = textOf(await archive.readStart('mimetype')).trim();
+  if (said !== '') return said;
+  const root = (textOf(await archive.readStart('META-INF/manifest.xml')).match(/<(?:\w+:)?file-entry\b[^>]*>/g) ?? []).find((entry) => /full-path\s*=\s*["']\/["']/.test(entry));
+  return /media-type\s*=\s*["']([^"']*)["']/.exec(root ?? '')?.[1] ?? '';
 }
 
 /** Markup as text; UTF-16 loses the zeros that stand between its letters. */

@@ -23,8 +23,8 @@ interface Layout {
 }
 
 /**
- * Names of the streams and folders at the root of a compound file, as older Office writes them; what is deeper belongs
- * to documents that are embedded.
+ * Names of the streams and folders at the root of a compound file, in lower case because nobody agrees on theirs; what
+ * is deeper belongs to documents that are embedded.
  * @throws EngineFailure `damaged`.
  */
 export async function listRoot(file: FileHandle): Promise<ReadonlySet<string>> {
@@ -78,7 +78,7 @@ function namesUnderRoot(directory: Buffer): ReadonlySet<string> {
     const bytes = entry(index);
     if (index === NO_ENTRY || seen.has(index) || bytes.length < ENTRY_BYTES) continue;
     seen.add(index);
-    names.add(bytes.toString('utf16le', 0, Math.max(0, Math.min(bytes.readUInt16LE(64), 64) - 2)));
+    names.add(bytes.toString('utf16le', 0, Math.max(0, Math.min(bytes.readUInt16LE(64), 64) - 2)).toLowerCase());
     waiting.push(pointer(bytes, 68), pointer(bytes, 72));
   }
   return names;

@@ -19,7 +19,7 @@ type Check = (file: FileHandle, head: Buffer, known: KnownOfSource) => Promise<v
 
 const CHECKS: Partial<Readonly<Record<FormatName, Check>>> = {
   aac: afterTags('aac'),
-  doc: compoundWith(['WordDocument']),
+  doc: compoundWith(['worddocument']),
   docx: officeOpenXml('docx'),
   epub: archiveOf('epub'),
   flac: afterTags('flac'),
@@ -30,9 +30,9 @@ const CHECKS: Partial<Readonly<Record<FormatName, Check>>> = {
   ods: archiveOf('ods'),
   odt: archiveOf('odt'),
   pages: archiveOf('pages'),
-  ppt: compoundWith(['PowerPoint Document']),
+  ppt: compoundWith(['powerpoint document']),
   pptx: officeOpenXml('pptx'),
-  xls: compoundWith(['Workbook', 'Book']),
+  xls: compoundWith(['workbook', 'book']),
   xlsx: officeOpenXml('xlsx'),
 };
 
@@ -73,7 +73,7 @@ function officeOpenXml(kind: 'docx' | 'pptx' | 'xlsx'): Check {
   const asArchive = archiveOf(kind);
   return async (file, head, known) => {
     if (has('PK')(head)) return asArchive(file, head, known);
-    if (!(await listRoot(file)).has('EncryptedPackage')) throw new EngineFailure('not_what_it_claims');
+    if (!(await listRoot(file)).has('encryptedpackage')) throw new EngineFailure('not_what_it_claims');
     if (!known.hasPassword) throw new EngineFailure('password_required');
   };
 }

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { RandomAccessReader } from 'yauzl';
 
 /** Bytes that are read at once: the list of an archive is read in steps of some fifty. */
@@ -40,5 +41,19 @@ export class WindowReader extends RandomAccessReader {
       (bytes) => callback(null, bytes.copy(buffer, offset)),
       (error: unknown) => callback(error instanceof Error ? error : new Error(String(error))),
     );
+  }
+
+  /** Members are read as streams only to be looked through; each piece is one window. */
+  override _readStreamForRange(start: number, end: number): Readable {
+    return Readable.from(this.#pieces(start, end), { objectMode: false });
+  }
+
+  async *#pieces(start: number, end: number): AsyncGenerator<Buffer> {
+    for (let position = start; position < end; ) {
+      const bytes = await this.#file.read(position, Math.min(WINDOW_BYTES, end - position));
+      if (bytes.length === 0) return;
+      yield bytes;
+      position += bytes.length;
+    }
   }
 }
