@@ -70,7 +70,7 @@ export const SETTINGS = {
   CONVERTER_OFFICE_SLOTS: atLeast(1, 64).default(2).describe('Documents, spreadsheets, presentations and PDFs that one converter converts at once; each place has an office suite of its own.'),
   CONVERTER_MEDIA_SLOTS: atLeast(1, 64).default(1).describe('Recordings and films that one converter converts at once.'),
   CONVERTER_ISOLATION: z.enum(['strict', 'shared']).default('strict').describe('`strict` ends an office suite after each document; `shared` is faster and lets it convert further documents of the same organization, never those of another.'),
-  CONVERTER_SANDBOX: z.enum(['auto', 'require', 'off']).default('auto').describe('`auto` uses bubblewrap where it works and warns where it does not; `require` refuses to start without it; `off` runs without.'),
+  CONVERTER_SANDBOX: z.enum(['require', 'limits', 'off']).default('require').describe('`require` uses bubblewrap and refuses to start where it does not work or lets a program reach the network or foreign files; `limits` only bounds time, memory and files, for a container of its own that keeps the network away; `off` confines nothing. The last two are warned of at every start.'),
   CONVERSION_TIMEOUT_SECONDS: atLeast(1, 86_400).default(300).describe('Wall-clock limit of one conversion of an image or a document.'),
   CONVERSION_MEDIA_TIMEOUT_SECONDS: atLeast(1, 86_400).default(3600).describe('The same for a recording or a film.'),
   RATE_LIMIT_CREATE_FREE: atLeast(1, REQUESTS_MAX).default(30).describe('Times that one key of a free-tier organization may ask to create a job in a calendar minute (§8).'),

@@ -1,6 +1,7 @@
 import { findProjectRoot } from '../../../shared/tools/project-root.ts';
 import { parentFolders, systemMounts } from './host.ts';
 import type { Program } from './program.ts';
+import { systemCallFilter } from './system-calls.ts';
 
 /**
  * How a conversion is confined. `bubblewrap`: no network, no files but the system's and its own, own process table, a
@@ -57,7 +58,14 @@ export function environment(folder: string): Readonly<Record<string, string>> {
 export interface CommandLine {
   readonly command: string;
   readonly args: readonly string[];
+  /** Filter of system calls, to be written into its file descriptor `FILTER_DESCRIPTOR`. */
+  readonly filter?: Buffer;
 }
+
+/** The first descriptor after those of input, output and errors. */
+export const FILTER_DESCRIPTOR = 3;
+
+const FILTER = systemCallFilter(process.arch);
 
 /** The command line that runs `program` for a job under a confinement. */
 export function confine(confinement: Confinement, program: Program, job: JobDir, limits: Limits): CommandLine {
@@ -74,6 +82,7 @@ export function confine(confinement: Confinement, program: Program, job: JobDir,
       return {
         command: confinement.prlimit,
         args: [...limitArguments(limits, job), confinement.bwrap, ...bubblewrapArguments(confinement, program, job), ...inner],
+        ...(FILTER === undefined ? {} : { filter: FILTER }),
       };
   }
 }
@@ -104,6 +113,7 @@ function bubblewrapArguments({ setpriv }: Extract<Confinement, { level: 'bubblew
     '--unshare-net', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try',
     '--die-with-parent', '--new-session', '--cap-drop', 'ALL', ...capabilities,
     '--clearenv', ...variables,
+    ...(FILTER === undefined ? [] : ['--seccomp', String(FILTER_DESCRIPTOR)]),
     ...systemMounts(), '--proc', '/proc', '--dev', '/dev',
     '--perms', '1777', '--size', String(TEMP_BYTES_MAX), '--tmpfs', '/tmp',
     ...programMounts(program), '--bind', job.path, JOB_INSIDE, '--chdir', JOB_INSIDE, '--',

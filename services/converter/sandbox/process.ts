@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
-import type { Readable, Writable } from 'node:stream';
+import { Writable, type Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { CommandLine } from './command.ts';
+import { FILTER_DESCRIPTOR, type CommandLine } from './command.ts';
 
 /** How a confined process came to its end. */
 export interface Exit {
@@ -44,10 +44,19 @@ const SIGNAL_EXIT_BASE = 128;
 
 /** Starts a command as the leader of a process group and kills the whole group at its end, time limit or abort. */
 export function startConfined(line: CommandLine, bounds: RunBounds): ConfinedProcess {
-  const child = spawn(line.command, line.args, { cwd: bounds.cwd, env: bounds.env, stdio: 'pipe', detached: true, shell: false });
+  const stdio = ['pipe', 'pipe', 'pipe', ...(line.filter === undefined ? [] : (['pipe'] as const))] satisfies StdioOptions;
+  const child = spawn(line.command, line.args, { cwd: bounds.cwd, env: bounds.env, stdio, detached: true, shell: false });
   // A process that dies before it has read its input is reported by its exit, not by a broken pipe.
   child.stdin.on('error', () => undefined);
+  giveFilter(child, line.filter);
   return { stdin: child.stdin, stdout: child.stdout, done: waitForEnd(child, bounds) };
+}
+
+function giveFilter(child: ChildProcess, filter: Buffer | undefined): void {
+  const pipe = child.stdio[FILTER_DESCRIPTOR];
+  if (filter === undefined || !(pipe instanceof Writable)) return;
+  pipe.on('error', () => undefined);
+  pipe.end(filter);
 }
 
 async function waitForEnd(child: ChildProcess, { timeLimitMs, signal }: RunBounds): Promise<Exit> {

@@ -8,8 +8,11 @@ import { startConfined, type ConfinedProcess } from './process.ts';
 import type { Program } from './program.ts';
 import { testConfinement, type SelfTest } from './self-test.ts';
 
-/** Values of `CONVERTER_SANDBOX`: the strongest that works, bubblewrap or nothing, none at all. */
-const SANDBOX_MODES = ['auto', 'require', 'off'] as const;
+/**
+ * Values of `CONVERTER_SANDBOX`: bubblewrap or no service; only bounds and no privileges, for containers in which
+ * bubblewrap may not run; nothing at all.
+ */
+const SANDBOX_MODES = ['require', 'limits', 'off'] as const;
 
 /** How the converter's sandbox is set up. */
 export interface SandboxSettings {
@@ -48,9 +51,10 @@ const JOB_UID_FIRST = 64_000;
 const JOB_UIDS = 1_000;
 
 /**
- * Finds the strongest confinement that works here and proves it: a probe inside must not reach a listener outside nor
- * read a planted file. Removes the folders of jobs whose converter was killed.
- * @throws ConfigurationError when mode is `require` and bubblewrap does not work, or when bubblewrap runs but leaks.
+ * Sets up the confinement that the operator asked for and proves it: a probe inside must not reach a listener outside nor
+ * read a planted file. Anything weaker than bubblewrap has to be asked for. Removes the folders of jobs whose converter
+ * was killed.
+ * @throws ConfigurationError when it does not work here, or when bubblewrap runs but leaks.
  */
 export async function createSandbox(settings: SandboxSettings): Promise<Sandbox> {
   const scratchDir = settings.scratchDir ?? tmpdir();
@@ -58,20 +62,24 @@ export async function createSandbox(settings: SandboxSettings): Promise<Sandbox>
   await removeLeftFolders(scratchDir);
   if (settings.mode === 'off') return openSandbox({ level: 'none' }, false, scratchDir, ['CONVERTER_SANDBOX is off: converters run with our own rights']);
   const tools = findHostTools(settings.bwrapPath);
-  const warnings = tools.bwrap === undefined ? ['bubblewrap is not installed: converters can reach the network and read files'] : [];
-  const candidates = listCandidates(tools).filter(({ confinement }) => settings.mode === 'auto' || confinement.level === 'bubblewrap');
-  for (const candidate of candidates) {
-    const sandbox = openSandbox(candidate.confinement, candidate.ownUser, scratchDir, warnings);
-    const found = await testConfinement(sandbox);
-    if (found.ran) {
-      refuseLeak(sandbox.level, found);
-      return sandbox;
-    }
-    warnings.push(`${candidate.name} does not work here (${found.reason})`);
+  const problems = listMissing(tools, settings.mode);
+  for (const { name, confinement, ownUser } of listCandidates(tools, settings.mode)) {
+    const found = await testConfinement(openSandbox(confinement, ownUser, scratchDir, []));
+    if (found.ran) return openSandbox(confinement, ownUser, scratchDir, weaknesses(confinement.level, found));
+    problems.push(`${name} does not work here (${found.reason})`);
   }
-  if (settings.mode === 'require') throw new ConfigurationError([`CONVERTER_SANDBOX=require: ${warnings.join('; ')}`]);
-  return openSandbox({ level: 'none' }, false, scratchDir, warnings);
+  throw new ConfigurationError([`CONVERTER_SANDBOX=${settings.mode}: ${problems.join('; ')}. ${ADVICE}`]);
 }
+
+/** What an operator can do who has no working sandbox. */
+const ADVICE = 'Install the package bubblewrap and allow user namespaces; or set CONVERTER_SANDBOX=limits where the converter has a container of its own whose network reaches nothing but NATS and the bucket';
+
+function listMissing(tools: HostTools, mode: 'require' | 'limits'): string[] {
+  const needed = mode === 'require' ? (['bwrap', 'prlimit'] as const) : (['setpriv', 'prlimit'] as const);
+  return needed.filter((name) => tools[name] === undefined).map((name) => `${PACKAGE_OF[name]} is not installed`);
+}
+
+const PACKAGE_OF = { bwrap: 'bubblewrap', prlimit: 'util-linux (prlimit)', setpriv: 'util-linux (setpriv)' } as const;
 
 interface Candidate {
   readonly name: string;
@@ -80,24 +88,22 @@ interface Candidate {
 }
 
 /** Strongest first. As root each job gets a user of its own; without, it can only share ours. */
-function listCandidates({ bwrap, prlimit, setpriv }: HostTools): Candidate[] {
+function listCandidates({ bwrap, prlimit, setpriv }: HostTools, mode: 'require' | 'limits'): Candidate[] {
   const root = runsAsRoot();
-  const candidates: Candidate[] = [];
-  if (prlimit !== undefined && bwrap !== undefined && (setpriv !== undefined || !root)) {
-    candidates.push({ name: 'bubblewrap', confinement: { level: 'bubblewrap', bwrap, prlimit, setpriv }, ownUser: root });
-  }
-  if (prlimit !== undefined && setpriv !== undefined) {
-    const confinement: Confinement = { level: 'limits', prlimit, setpriv };
-    if (root) candidates.push({ name: 'setpriv with a user of its own', confinement, ownUser: true });
-    candidates.push({ name: 'prlimit', confinement, ownUser: false });
-  }
-  return candidates;
+  if (prlimit === undefined || (setpriv === undefined && root)) return [];
+  if (mode === 'require') return bwrap === undefined ? [] : [{ name: 'bubblewrap', confinement: { level: 'bubblewrap', bwrap, prlimit, setpriv }, ownUser: root }];
+  if (setpriv === undefined) return [];
+  const confinement: Confinement = { level: 'limits', prlimit, setpriv };
+  const shared = { name: 'prlimit', confinement, ownUser: false };
+  return root ? [{ name: 'setpriv with a user of its own', confinement, ownUser: true }, shared] : [shared];
 }
 
-function refuseLeak(level: Confinement['level'], { reachedListener, readPlanted }: Extract<SelfTest, { ran: true }>): void {
-  if (level !== 'bubblewrap' || !(reachedListener || readPlanted)) return;
-  const leak = reachedListener ? 'reach the network' : 'read files of the host';
-  throw new ConfigurationError([`CONVERTER_SANDBOX: bubblewrap runs, but a program inside can ${leak}; repair or replace it`]);
+/** What the operator must be told at every start. Only bubblewrap promises that nothing gets out, so where it leaks it is broken. */
+function weaknesses(level: Confinement['level'], { reachedListener, readPlanted }: Extract<SelfTest, { ran: true }>): string[] {
+  const leaks = [reachedListener ? 'reach the network' : [], readPlanted ? 'read files of the host' : []].flat().join(' and ');
+  if (level === 'bubblewrap' && leaks !== '') throw new ConfigurationError([`CONVERTER_SANDBOX: bubblewrap runs, but a program inside can ${leaks}; repair or replace it`]);
+  if (level === 'bubblewrap') return [];
+  return [`CONVERTER_SANDBOX is limits: converters can ${leaks === '' ? 'see more than their own folder' : leaks}; the container around this service has to stop them`];
 }
 
 function openSandbox(confinement: Confinement, ownUser: boolean, scratchDir: string, warnings: readonly string[]): Sandbox {

@@ -73,7 +73,7 @@ export interface EngineUnderTest {
 export function describeEngine({ engine, samples, impostor, verify, pairs: choose = (all) => all, playableWhenCut = [] }: EngineUnderTest): void {
   let sandbox: Sandbox;
   before(async () => {
-    sandbox = await createSandbox({ mode: 'auto' });
+    sandbox = await createSandbox({ mode: 'require' });
   });
 
   const sampleOf = (input: FormatName): string => samples[input] ?? expect.fail(`no sample of ${input}`);

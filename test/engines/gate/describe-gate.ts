@@ -23,7 +23,7 @@ export function describeGate(name: EngineName, open: (sandbox: Sandbox) => Promi
     let sandbox: Sandbox;
     let folder: string;
     before(async () => {
-      sandbox = await createSandbox({ mode: 'auto' });
+      sandbox = await createSandbox({ mode: 'require' });
       engine = await open(sandbox);
       folder = await mkdtemp(join(tmpdir(), 'gate-'));
     });

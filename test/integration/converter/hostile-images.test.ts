@@ -45,7 +45,7 @@ describe('images that mean harm', () => {
   let outside: string;
   let hits = 0;
   before(async () => {
-    sandbox = await createSandbox({ mode: 'auto' });
+    sandbox = await createSandbox({ mode: 'require' });
     outside = await mkdtemp(join(tmpdir(), 'secret-'));
     await writeFile(join(outside, 'secret.png'), await sharp({ create: { width: 60, height: 60, channels: 3, background: '#ff0000' } }).png().toBuffer());
     listener = createServer((socket) => {

@@ -19,7 +19,7 @@ describe('options of image conversions', () => {
   const engine = createImageEngine();
   let sandbox: Sandbox;
   before(async () => {
-    sandbox = await createSandbox({ mode: 'auto' });
+    sandbox = await createSandbox({ mode: 'require' });
   });
 
   const convert = (source: string | Buffer, input: FormatName, output: FormatName, options: Record<string, unknown>): Promise<Converted> =>

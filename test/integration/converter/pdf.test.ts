@@ -34,7 +34,7 @@ describe('conversions of PDF', function () {
   const engine = createPdfEngine(createOfficePool({ slots: 1, isolation: 'shared' }));
   let sandbox: Sandbox;
   before(async () => {
-    sandbox = await createSandbox({ mode: 'auto' });
+    sandbox = await createSandbox({ mode: 'require' });
   });
 
   const convert = (conversion: Omit<Conversion, 'input'>): Promise<Converted> => convertIn(sandbox, engine, { input: 'pdf', ...conversion });

@@ -12,7 +12,7 @@ import { readText } from '../../../services/converter/sandbox/read-text.ts';
 import { createSandbox, type Sandbox } from '../../../services/converter/sandbox/sandbox.ts';
 
 const LIMITS: Limits = { fileBytesMax: 1_000_000, cpuSecondsMax: 10, memoryBytesMax: 1024 ** 3 };
-const NO_BUBBLEWRAP = { mode: 'auto', bwrapPath: '/nonexistent/bwrap' } as const;
+const NO_BUBBLEWRAP = { mode: 'limits' } as const;
 
 interface Outcome {
   readonly exit: Exit;
@@ -97,15 +97,16 @@ function describeLimits(open: () => Promise<Sandbox>): void {
 }
 
 describe('the sandbox without bubblewrap', () => {
-  it('says loudly what is missing', async () => {
-    const { level, warnings } = await createSandbox(NO_BUBBLEWRAP);
-    expect(level).to.not.equal('bubblewrap');
-    expect(warnings.join()).to.include('bubblewrap is not installed');
+  it('is refused unless the operator asks for it by name, and the way out is told', async () => {
+    const refused = await createSandbox({ mode: 'require', bwrapPath: '/nonexistent/bwrap' }).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(ConfigurationError);
+    expect(refused).to.have.property('message').that.includes('bubblewrap is not installed').and.includes('CONVERTER_SANDBOX=limits');
   });
 
-  it('is refused when the operator requires bubblewrap', async () => {
-    const refused = await createSandbox({ ...NO_BUBBLEWRAP, mode: 'require' }).catch((error: unknown) => error);
-    expect(refused).to.be.instanceOf(ConfigurationError);
+  it('says at every start what can get out', async () => {
+    const { level, warnings } = await createSandbox(NO_BUBBLEWRAP);
+    expect(level).to.equal('limits');
+    expect(warnings.join()).to.include('reach the network and read files of the host');
   });
 
   it('runs programs bare, with a warning, when the operator turned it off', async () => {
@@ -161,7 +162,7 @@ if (findTool('bwrap') !== undefined) {
     it('refuses to serve when bubblewrap runs but does not confine', async () => {
       const fake = join(folder, 'bwrap');
       await writeFile(fake, '#!/bin/sh\nwhile [ "$1" != "--" ]; do shift; done\nshift\nexec "$@"\n', { mode: 0o755 });
-      const refused = await createSandbox({ mode: 'auto', bwrapPath: fake }).catch((error: unknown) => error);
+      const refused = await createSandbox({ mode: 'require', bwrapPath: fake }).catch((error: unknown) => error);
       expect(refused).to.be.instanceOf(ConfigurationError);
       expect(refused).to.have.property('message').that.includes('reach the network');
     });

@@ -42,7 +42,7 @@ describe('the office pool', function () {
   let sandbox: Sandbox;
   let pool: OfficePool;
   before(async () => {
-    sandbox = await createSandbox({ mode: 'auto' });
+    sandbox = await createSandbox({ mode: 'require' });
   });
   const open = (isolation: 'strict' | 'shared', slots = 1): void => {
     pool = createOfficePool({ slots, isolation });
