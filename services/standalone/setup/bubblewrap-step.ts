@@ -5,11 +5,11 @@ import { briefly, type Say, type StepResult } from './step.ts';
 
 /** Setting up an empty sandbox takes milliseconds. */
 const TRIAL_LIMIT_MS = 5_000;
-const WITHOUT = 'The converter will run with the weaker sandbox (limits on time and memory, no namespaces).';
+const WITHOUT = 'The converter does not start without it, unless CONVERTER_SANDBOX is set to limits (docs/operations.md says when that will do).';
 
-/** Looks for bubblewrap, the sandbox around conversions, and brings it where that is possible. It is optional. */
+/** Looks for bubblewrap, the sandbox around conversions, and brings it where that is possible. */
 export async function bringBubblewrap(say: Say): Promise<StepResult> {
-  if (process.platform !== 'linux') return { outcome: 'degraded', sentence: `bubblewrap needs Linux. ${WITHOUT}` };
+  if (process.platform !== 'linux') return { outcome: 'degraded', sentence: 'bubblewrap needs Linux. Here the converter starts with CONVERTER_SANDBOX=off alone, which is for files that you trust.' };
   const known = findTool('bwrap');
   if (known !== undefined) return tryOut(known, 'already there');
   say('trying the Debian package of this machine’s own suite');

@@ -14,7 +14,7 @@ Brings what npm cannot bring. A second run finds everything in place and changes
   engines          what conversions are made with: ffmpeg, poppler, qpdf, LibreOffice and fonts. As root on Debian and
                    its kin their packages are installed (about 300 MB), the only thing that is installed
                    system-wide; else the commands that do it are printed and set-up goes on
-  bubblewrap       the sandbox around conversions (optional): the PATH, .tools/, else this machine's Debian suite
+  bubblewrap       the sandbox around conversions: the PATH, .tools/, else this machine's Debian suite
   better-sqlite3   is built when it cannot be loaded
   dist/            the compiled sources
 
