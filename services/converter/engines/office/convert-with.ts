@@ -108,14 +108,13 @@ function orderOf(task: OfficeTask, folder: string): ConvertOrder {
     result: task.result,
     import_filter: task.importFilter,
     export_filter: task.exportFilter,
-    ...(task.countPages === true || task.pageLast !== undefined ? { pages_max: PAGES_MAX } : {}),
+    ...(task.countPages === true || task.pageRanges !== undefined ? { pages_max: PAGES_MAX } : {}),
     ...(task.importOptions === undefined ? {} : { import_options: task.importOptions }),
     ...(task.password === undefined ? {} : { password: task.password }),
     ...(task.exportOptions === undefined ? {} : { export_options: task.exportOptions }),
     ...(task.exportData === undefined ? {} : { export_data: task.exportData }),
     ...(task.resultPassword === undefined ? {} : { result_password: task.resultPassword }),
     ...(task.pageStyle === undefined ? {} : { page_style: task.pageStyle }),
-    ...(task.pageLast === undefined ? {} : { page_last: task.pageLast }),
-    ...(task.slide === undefined ? {} : { slide: task.slide }),
+    ...(task.pageRanges === undefined ? {} : { page_ranges: task.pageRanges }),
   };
 }

@@ -5,10 +5,10 @@ import type { ConversionContext } from '../engine.ts';
 import { convertWith } from './convert-with.ts';
 import { COMPONENT_FILTERS } from './filters.ts';
 import { findInstallation } from './installation.ts';
-import { startInstance } from './instance.ts';
+import { startInstance, type Instance } from './instance.ts';
 import { InstanceKeeper } from './keeper.ts';
 import type { Isolation } from './kept.ts';
-import type { FilterData } from './protocol.ts';
+import type { FilterData, PageNumbers, PageStyle } from './protocol.ts';
 
 /** One document for LibreOffice. All names of files are ours and lie in the job's folder. */
 export interface OfficeTask {
@@ -27,14 +27,12 @@ export interface OfficeTask {
   readonly exportData?: FilterData;
   /** Protects the result, where the format can. */
   readonly resultPassword?: string;
-  /** Properties for every page style of a text or spreadsheet. */
-  readonly pageStyle?: FilterData;
+  /** What every page of a text or spreadsheet is to be like. */
+  readonly pageStyle?: PageStyle;
   /** Whether a document of more than ten thousand pages fails with `too_many_pages`; right where pages are drawn. */
   readonly countPages?: boolean;
-  /** The last page that is asked for; a shorter document fails with `page_not_found`. */
-  readonly pageLast?: number;
-  /** Paint only this slide, counted from 1; `exportFilter` is then the MIME type of a picture. */
-  readonly slide?: number;
+  /** Write only these pages of a PDF; a range that begins behind the last page fails with `page_not_found`. */
+  readonly pageRanges?: readonly PageNumbers[];
 }
 
 /** LibreOffice, running and ready. */
@@ -46,8 +44,8 @@ export interface OfficePool {
    * when none can be started; the reason of the signal.
    */
   convert(task: OfficeTask, context: Pick<ConversionContext, 'sandbox' | 'signal' | 'timeLimitMs'>): Promise<{ readonly billableMs: number }>;
-  /** Version of the suite that converted last; undefined before. */
-  version(): string | undefined;
+  /** The suite that converted last; undefined before. */
+  suite(): Pick<Instance, 'version' | 'missingFilters'> | undefined;
   /** Ends all instances. */
   stop(): Promise<void>;
 }
@@ -63,7 +61,7 @@ export interface OfficePoolSettings {
 /** Makes the pool; instances are started when the first document comes, which is the one of the probe. */
 export function createOfficePool({ slots, isolation }: OfficePoolSettings): OfficePool {
   let keeper: InstanceKeeper | undefined;
-  let version: string | undefined;
+  let suite: Instance | undefined;
   const open = (sandbox: Sandbox): InstanceKeeper => new InstanceKeeper({ slots, isolation, start: (signal) => start(sandbox, signal) });
   return {
     convert: async (task, context) => {
@@ -73,20 +71,20 @@ export function createOfficePool({ slots, isolation }: OfficePoolSettings): Offi
       try {
         const converted = await convertWith(lease.instance, task, context, isolation);
         memoryBytes = converted.memoryBytes;
-        version = lease.instance.version;
+        suite = lease.instance;
         return { billableMs: converted.billableMs };
       } finally {
         lease.release(memoryBytes);
       }
     },
-    version: () => version,
+    suite: () => suite,
     stop: async () => {
       await keeper?.stop();
     },
   };
 }
 
-async function start(sandbox: Sandbox, signal: AbortSignal): Promise<Awaited<ReturnType<typeof startInstance>>> {
+async function start(sandbox: Sandbox, signal: AbortSignal): Promise<Instance | undefined> {
   const installation = findInstallation();
   if (installation === undefined) throw new TransientError('storage', 'LibreOffice is not installed');
   return startInstance(sandbox, installation, COMPONENT_FILTERS, signal);

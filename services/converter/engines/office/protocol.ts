@@ -12,7 +12,19 @@ export interface StartOrder {
 }
 
 /** Values of a filter's own settings; names and values are ours, never a client's. */
-export type FilterData = Readonly<Record<string, string | number | boolean | Readonly<Record<string, string | number | boolean>>>>;
+export type FilterData = Readonly<Record<string, string | number | boolean>>;
+
+/** What every page of a text or spreadsheet is to be like. */
+export interface PageStyle {
+  /** Short and long side in hundredths of a millimetre. */
+  readonly paper?: readonly [number, number];
+  readonly landscape?: boolean;
+  /** All columns on one page; for spreadsheets. */
+  readonly fit_to_width?: boolean;
+}
+
+/** First and last of a range of pages, counted from 1; null is the last one of the document. */
+export type PageNumbers = readonly [number, number | null];
 
 /** A line that names one document. */
 export interface ConvertOrder {
@@ -28,14 +40,11 @@ export interface ConvertOrder {
   readonly export_options?: string;
   readonly export_data?: FilterData;
   readonly result_password?: string;
-  /** Properties put on every page style of a text or spreadsheet. */
-  readonly page_style?: FilterData;
-  /** The last page that is asked for; an earlier end of the document refuses it. */
-  readonly page_last?: number;
-  /** Count the pages, and refuse a document with more; needed for `page_last`. */
+  readonly page_style?: PageStyle;
+  /** Count the pages, and refuse a document with more. */
   readonly pages_max?: number;
-  /** Paint only this slide, counted from 1; `export_filter` is then the MIME type of a picture. */
-  readonly slide?: number;
+  /** Write only these; null is the last page. Needs `pages_max`. */
+  readonly page_ranges?: readonly PageNumbers[];
 }
 
 /** A line that lets the worker remove the folder of a job; only it may, because a file may have taken over its user. */

@@ -1,4 +1,23 @@
+import type { FormatName } from '../formats.ts';
 import type { Conversions } from './conversions.ts';
 
+const TEXTS: readonly FormatName[] = ['doc', 'docx', 'odt', 'rtf'];
+const SHEETS: readonly FormatName[] = ['ods', 'xls', 'xlsx'];
+const SLIDES: readonly FormatName[] = ['odp', 'ppt', 'pptx'];
+/** Pages are drawn out of a PDF. */
+const PICTURES: readonly FormatName[] = ['jpg', 'png', 'webp', 'zip'];
+
+/** A suite, and what draws pages. */
+const DRAWN = ['libreoffice', 'poppler', 'qpdf', 'sharp'] as const;
+
 /** What the office engine converts. */
-export const OFFICE_CONVERSIONS: readonly Conversions[] = [];
+export const OFFICE_CONVERSIONS: readonly Conversions[] = [
+  { engine: 'office', tools: ['libreoffice'], inputs: TEXTS, outputs: [...TEXTS, 'pdf'], minutes_max: 1 },
+  { engine: 'office', tools: ['libreoffice'], inputs: SHEETS, outputs: [...SHEETS, 'pdf'], minutes_max: 1 },
+  { engine: 'office', tools: ['libreoffice'], inputs: SLIDES, outputs: [...SLIDES, 'pdf'], minutes_max: 1 },
+  { engine: 'office', tools: [...DRAWN], inputs: [...TEXTS, ...SHEETS, ...SLIDES], outputs: PICTURES, minutes_max: 1 },
+  { engine: 'office', tools: ['libreoffice'], inputs: ['pages'], outputs: ['docx', 'pdf'], bestEffort: true, minutes_max: 1 },
+  { engine: 'office', tools: ['libreoffice'], inputs: ['numbers'], outputs: ['xlsx', 'pdf'], bestEffort: true, minutes_max: 1 },
+  { engine: 'office', tools: ['libreoffice'], inputs: ['key'], outputs: ['pptx', 'pdf'], bestEffort: true, minutes_max: 1 },
+  { engine: 'office', tools: [...DRAWN], inputs: ['pages', 'numbers', 'key'], outputs: PICTURES, bestEffort: true, minutes_max: 1 },
+];

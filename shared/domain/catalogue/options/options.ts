@@ -3,7 +3,8 @@ import { FORMATS, type FormatName } from '../formats.ts';
 import { aacOptions, flacOptions, mp3Options, oggOptions, opusOptions, pcmOptions, wmaOptions } from './audio.ts';
 import { only } from './field.ts';
 import { avifOptions, gifOptions, jpgOptions, pngOptions, tiffOptions, webpOptions } from './image.ts';
-import { pdfPicture, pdfSource, pdfText, pdfToPdf, svgOptions, zipOptions } from './pdf.ts';
+import { officeOptions, officeToPdf, olderOfficeOptions } from './office.ts';
+import { officeSource, pdfPicture, pdfSource, pdfText, pdfToPdf, svgOptions, zipOptions } from './pdf.ts';
 import { aviOptions, frameOptions, gifFromFilm, mp4Options, webmOptions } from './video.ts';
 
 /** The one schema of options for each target format; `/operations` and the OpenAPI description are made from it. */
@@ -12,7 +13,8 @@ export const OPTION_SCHEMAS = {
   aiff: pcmOptions,
   avi: aviOptions,
   avif: avifOptions.extend(pdfPicture),
-  docx: z.strictObject(pdfSource),
+  doc: olderOfficeOptions,
+  docx: officeOptions.extend(officeSource),
   flac: flacOptions,
   gif: gifOptions.extend({ ...pdfPicture, ...gifFromFilm }),
   html: z.strictObject(pdfSource),
@@ -23,15 +25,16 @@ export const OPTION_SCHEMAS = {
   mov: mp4Options,
   mp3: mp3Options,
   mp4: mp4Options,
-  odp: z.strictObject(pdfSource),
-  ods: z.strictObject(pdfSource),
-  odt: z.strictObject(pdfSource),
+  odp: officeOptions.extend(officeSource),
+  ods: officeOptions.extend(officeSource),
+  odt: officeOptions.extend(officeSource),
   ogg: oggOptions,
   opus: opusOptions,
-  pdf: z.strictObject(pdfToPdf),
+  pdf: z.strictObject({ ...pdfToPdf, ...officeToPdf }),
   png: pngOptions.extend({ ...pdfPicture, ...frameOptions }),
-  pptx: z.strictObject(pdfSource),
-  rtf: z.strictObject(pdfSource),
+  ppt: olderOfficeOptions,
+  pptx: officeOptions.extend(officeSource),
+  rtf: olderOfficeOptions.extend(officeSource),
   svg: svgOptions,
   tiff: tiffOptions.extend(pdfPicture),
   txt: z.strictObject(pdfText),
@@ -39,7 +42,8 @@ export const OPTION_SCHEMAS = {
   webm: webmOptions,
   webp: webpOptions.extend({ ...pdfPicture, ...frameOptions, loop: only(['image', 'pdf'], webpOptions.shape.loop) }),
   wma: wmaOptions,
-  xlsx: z.strictObject(pdfSource),
+  xls: olderOfficeOptions,
+  xlsx: officeOptions.extend(officeSource),
   zip: zipOptions,
 } as const satisfies Partial<Record<FormatName, z.ZodObject>>;
 

@@ -86,47 +86,53 @@ def close(document):
 
 
 def prepare(document, task):
-    """Puts the pages into the shape that was asked for, and counts them where that matters. Raises Refused."""
-    for name, value in task.get('page_style', {}).items():
+    """
+    Puts the pages into the shape that was asked for, and counts them where that matters. Returns the pages to write as
+    the suite writes ranges, None for all. Raises Refused.
+    """
+    if 'page_style' in task and not is_slides(document):
         for style in page_styles(document):
-            if style.getPropertySetInfo().hasPropertyByName(name):
-                style.setPropertyValue(name, value)
-    if 'slide' in task and not is_slides(document):
-        raise Refused('damaged', 'it has no slides')
-    if 'pages_max' in task:
-        pages = document.getDrawPages().getCount() if is_slides(document) else document.getRendererCount(document, ())
-        if pages > task['pages_max']:
-            raise Refused('too_many_pages')
-        if pages < task.get('page_last', 1):
-            raise Refused('page_not_found')
+            shape(style, task['page_style'])
+    if 'pages_max' not in task:
+        return None
+    pages = document.getDrawPages().getCount() if is_slides(document) else document.getRendererCount(document, ())
+    if pages > task['pages_max']:
+        raise Refused('too_many_pages')
+    ranges = task.get('page_ranges', [])
+    if any(first > pages for first, _ in ranges):
+        raise Refused('page_not_found')
+    return ','.join(f'{first}-{min(last or pages, pages)}' for first, last in ranges) or None
+
+
+def shape(style, wanted):
+    """Changes one page style. The sides change before the orientation, which only says how they are called."""
+    landscape = wanted.get('landscape', style.IsLandscape)
+    short, long = wanted.get('paper', sorted((style.Width, style.Height)))
+    style.IsLandscape = landscape
+    style.Width, style.Height = (long, short) if landscape else (short, long)
+    if wanted.get('fit_to_width'):
+        style.ScaleToPagesX, style.ScaleToPagesY = 1, 0
 
 
 def page_styles(document):
-    """The page styles of a text or a spreadsheet; slides have none that could be changed."""
-    if is_slides(document):
-        return ()
+    """The page styles of a text or a spreadsheet."""
     styles = document.getStyleFamilies().getByName('PageStyles')
     return tuple(styles.getByIndex(index) for index in range(styles.getCount()))
 
 
 def is_slides(document):
-    """Whether the document consists of slides or drawings."""
+    """Whether the document consists of slides or drawings, whose size is part of what is drawn on them."""
     return any(document.supportsService(kind) for kind in SLIDES)
 
 
-def store(suite, document, path, task):
-    """Writes the document, or a picture of one slide of it."""
-    target = {'URL': uno.systemPathToFileUrl(path)}
+def store(document, path, task, pages):
+    """Writes the document; `pages` is what `prepare` returned."""
     data = task.get('export_data', {})
-    if 'slide' in task:
-        page = document.getDrawPages().getByIndex(task['slide'] - 1)
-        painter = suite.create('com.sun.star.drawing.GraphicExportFilter')
-        painter.setSourceDocument(page)
-        painter.filter(properties(dict(target, MediaType=task['export_filter'], FilterData=data)))
-        return
+    if pages is not None:
+        data = dict(data, PageRange=pages)
     wanted = {'FilterName': task['export_filter'], 'Overwrite': True, 'FilterData': data}
     if 'export_options' in task:
         wanted['FilterOptions'] = task['export_options']
     if 'result_password' in task:
         wanted['Password'] = task['result_password']
-    document.storeToURL(target['URL'], properties(wanted))
+    document.storeToURL(uno.systemPathToFileUrl(path), properties(wanted))

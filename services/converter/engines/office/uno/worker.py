@@ -31,8 +31,8 @@ def convert(suite, task):
     document = None
     try:
         document = load(suite, os.path.join(folder, task['source']), task)
-        prepare(document, task)
-        store(suite, document, os.path.join(folder, task['result']), task)
+        pages = prepare(document, task)
+        store(document, os.path.join(folder, task['result']), task, pages)
         return {'kind': 'converted', 'memory_bytes': suite.memory_bytes()}
     except Refused as refused:
         return failed(suite, refused.cause, refused.detail)
