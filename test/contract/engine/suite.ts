@@ -62,7 +62,7 @@ export interface EngineUnderTest {
   /** A file of another kind that nobody may take for the given format. */
   readonly impostor: string;
   /** Looks at a result with a reader that the engine has nothing to do with. */
-  readonly verify: (converted: Converted, pair: Pair) => void;
+  readonly verify: (converted: Converted, pair: Pair) => void | Promise<void>;
   /** Which of the engine's pairs are converted here. Default: all. */
   readonly pairs?: (pairs: readonly Pair[]) => readonly Pair[];
   /** Formats that do not say how long a whole file is, so that a part of one is a whole one. */
@@ -92,7 +92,7 @@ export function describeEngine({ engine, samples, impostor, verify, pairs: choos
       expect(matchesDeclared(converted.bytes, pair.output)).to.equal(true);
       expect(converted.sizeBytes).to.equal(converted.bytes.length);
       expect(converted.billableMs).to.be.within(1, TIME_LIMIT_MS);
-      verify(converted, pair);
+      await verify(converted, pair);
     });
   }
 

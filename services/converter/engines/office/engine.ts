@@ -14,7 +14,7 @@ import { probeOffice } from './probe.ts';
 const PAGES = 'pages.pdf';
 
 /** The options of this module; each was checked by the schema of its target. */
-const known = z.object({ password: z.string().optional(), result_password: z.string().optional() });
+const known = z.object({ password: z.string().optional(), result_password: z.string().optional(), page: z.int().default(1), pages: z.string().optional() });
 
 /** Whatever shows pages as pictures, and is made by way of a PDF. */
 const PICTURES: ReadonlySet<FormatName> = new Set(['jpg', 'png', 'webp', 'zip']);
@@ -56,9 +56,11 @@ function exportOf(input: OfficeFormatName, output: FormatName, options: Readonly
 
 /** Two steps in one limit of time: the suite writes a PDF, and its pages are drawn. */
 async function convertToPictures(pool: OfficePool, pdf: Pick<Engine, 'convert'>, request: ConversionRequest, context: ConversionContext): Promise<ConversionResult> {
-  const { page, pages, password, ...drawing } = request.options;
-  const wanted = request.output === 'zip' ? pages : String(page ?? 1);
-  const written = await convertDocument(pool, { ...request, output: 'pdf', options: { ...(password === undefined ? {} : { password }), ...(wanted === undefined ? {} : { pages: wanted }), tagged: false } }, context);
+  const { page, pages, password } = known.parse(request.options);
+  const { page: _page, pages: _pages, password: _password, ...drawing } = request.options;
+  const wanted = request.output === 'zip' ? pages : String(page);
+  const writing = { tagged: false, ...(password === undefined ? {} : { password }), ...(wanted === undefined ? {} : { pages: wanted }) };
+  const written = await convertDocument(pool, { ...request, output: 'pdf', options: writing }, context);
   const drawn = await pdf.convert({ ...request, source: PAGES, input: 'pdf', options: drawing }, { ...context, timeLimitMs: Math.max(1, context.timeLimitMs - written.billableMs) });
   return { ...drawn, billableMs: written.billableMs + drawn.billableMs };
 }

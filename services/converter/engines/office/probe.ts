@@ -20,20 +20,23 @@ const DOCUMENT = `<?xml version="1.0" encoding="UTF-8"?>
 
 /** Lets the suite convert a tiny document by the way that every document goes; never rejects. */
 export async function probeOffice(pool: OfficePool, sandbox: Sandbox): Promise<ToolState> {
-  const reason = (text: string): ToolState => ({ available: false, reason: `${text}; on Debian and Ubuntu the packages ${OFFICE_PACKAGES} bring it` });
-  if (findInstallation() === undefined) return reason('LibreOffice, or the system\'s own Python for it, is not installed');
+  if (findInstallation() === undefined) return missing('LibreOffice, or the system\'s own Python for it, is not installed');
   const job = await sandbox.openJob();
   try {
     await writeFile(join(job.path, 'probe.fodt'), DOCUMENT);
     const task = { organizationId: ORGANIZATION, job, source: 'probe.fodt', result: 'probe.pdf', importFilter: FLAT_FILTERS.writer, exportFilter: PDF_FILTERS.writer };
     await pool.convert(task, { sandbox, signal: new AbortController().signal, timeLimitMs: PROBE_TIME_LIMIT_MS });
-    if (!(await readFile(join(job.path, 'probe.pdf'))).subarray(0, 5).equals(Buffer.from('%PDF-'))) return reason('the result of the probe is no PDF');
+    if (!(await readFile(join(job.path, 'probe.pdf'))).subarray(0, 5).equals(Buffer.from('%PDF-'))) return missing('the result of the probe is no PDF');
     const { version, missingFilters } = pool.suite() ?? { version: '', missingFilters: [] };
-    if (missingFilters.length > 0) return reason(`LibreOffice here lacks ${missingFilters.join(', ')}`);
+    if (missingFilters.length > 0) return missing(`LibreOffice here lacks ${missingFilters.join(', ')}`);
     return { available: true, version: /^\d{1,6}(?:\.\d{1,6}){0,3}/.exec(version)?.[0] ?? '0' };
   } catch (error) {
-    return reason(error instanceof EngineFailure ? `${error.code} ${error.operatorDetail}`.trim() : String(error));
+    return missing(error instanceof EngineFailure ? `${error.code} ${error.operatorDetail}`.trim() : String(error));
   } finally {
     await sandbox.closeJob(job);
   }
+}
+
+function missing(what: string): ToolState {
+  return { available: false, reason: `${what}; on Debian and Ubuntu the packages ${OFFICE_PACKAGES} bring it` };
 }
