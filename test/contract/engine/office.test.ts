@@ -24,7 +24,7 @@ const RECALL_MIN = { document: 0.9, other: 0.8 } as const;
 
 describe('the office engine', function () {
   this.timeout(120_000);
-  const pdf = createPdfEngine();
+  const pool = createOfficePool({ slots: 2, isolation: 'strict' });
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'office-'));
@@ -44,7 +44,7 @@ describe('the office engine', function () {
   }
 
   describeEngine({
-    engine: createOfficeEngine(createOfficePool({ slots: 2, isolation: 'strict' }), pdf),
+    engine: createOfficeEngine(pool, createPdfEngine(pool)),
     samples: SAMPLES,
     impostor: 'debian.png',
     pairs: (pairs) => pairs.filter(({ input, output }) => PAIRS.has(`${input}>${output}`)),

@@ -3,4 +3,6 @@ import { createOfficePool } from '../../../services/converter/engines/office/poo
 import { createPdfEngine } from '../../../services/converter/engines/pdf/engine.ts';
 import { describeGate } from '../gate/describe-gate.ts';
 
-describeGate('office', () => createOfficeEngine(createOfficePool({ slots: 2, isolation: 'strict' }), createPdfEngine()));
+const pool = createOfficePool({ slots: 2, isolation: 'strict' });
+
+describeGate('office', () => createOfficeEngine(pool, createPdfEngine(pool)));
