@@ -1,0 +1,19 @@
+import { createOfficeEngine } from '../../services/converter/engines/office/engine.ts';
+import { createOfficePool } from '../../services/converter/engines/office/pool.ts';
+import { createPdfEngine } from '../../services/converter/engines/pdf/engine.ts';
+import type { Engine } from '../../services/converter/engines/engine.ts';
+import { createSandbox, type Sandbox } from '../../services/converter/sandbox/sandbox.ts';
+
+/** What converts texts in tests: the office engine, with one instance at a time. */
+export interface Texts {
+  readonly engine: Engine;
+  readonly sandbox: Sandbox;
+  stop(): Promise<void>;
+}
+
+/** Opens the office engine; its instances are kept from one document to the next, which all belong to one organization. */
+export async function openTexts(): Promise<Texts> {
+  const sandbox = await createSandbox({ mode: 'auto' });
+  const engine = createOfficeEngine(createOfficePool({ slots: 1, isolation: 'shared' }), createPdfEngine());
+  return { engine, sandbox, stop: () => engine.stop() };
+}
