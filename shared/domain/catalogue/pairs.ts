@@ -3,6 +3,7 @@ import { IMAGE_CONVERSIONS } from './conversions/image.ts';
 import { MEDIA_CONVERSIONS } from './conversions/media.ts';
 import { OFFICE_CONVERSIONS } from './conversions/office.ts';
 import { PDF_CONVERSIONS } from './conversions/pdf.ts';
+import { TEXT_CONVERSIONS } from './conversions/texts.ts';
 import { FORMATS, type Category, type FormatName } from './formats.ts';
 import type { EngineName, ToolName } from './tools.ts';
 
@@ -36,7 +37,7 @@ export function weightOf(input: FormatName, output: FormatName): number {
 }
 
 const PAIRS: ReadonlyMap<string, Pair> = new Map(
-  [...IMAGE_CONVERSIONS, ...PDF_CONVERSIONS, ...OFFICE_CONVERSIONS, ...MEDIA_CONVERSIONS].flatMap(expand).map((pair) => [`${pair.input}>${pair.output}`, pair]),
+  [...IMAGE_CONVERSIONS, ...PDF_CONVERSIONS, ...OFFICE_CONVERSIONS, ...TEXT_CONVERSIONS, ...MEDIA_CONVERSIONS].flatMap(expand).map((pair) => [`${pair.input}>${pair.output}`, pair]),
 );
 
 function expand({ engine, tools, inputs, outputs, toItself = false, bestEffort = false, minutes_max }: Conversions): Pair[] {

@@ -25,7 +25,7 @@ describe('what a text is built of', function () {
     const [document = ''] = members(docx, /^word\/document\.xml$/);
     expect(document).to.match(/<w:pStyle w:val="Heading1"\/>[^]*A short guide to tea/);
     expect(document.match(/<w:pStyle w:val="Heading2"\/>/g)).to.have.length(2);
-    expect(document).to.match(/<w:b\/>[^]{0,300}<w:t[^>]*>hot</);
+    expect(document).to.match(/(?:<w:b\/>|w:val="Strong\w*")[^]{0,300}<w:t[^>]*>hot</);
     expect(document).to.include('<w:numPr>').and.include('<w:tbl>');
     expect(members(docx, /^word\/media\/.*\.png$/)).to.have.length(1);
 

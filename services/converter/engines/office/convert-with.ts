@@ -86,6 +86,7 @@ function causeOf({ cause, memory_peak_bytes }: Extract<WorkerAnswer, { kind: 'fa
       return task.password === undefined ? 'password_required' : 'wrong_password';
     case 'too_many_pages':
     case 'page_not_found':
+    case 'sheet_not_found':
       return cause;
     case 'damaged':
     case 'not_stored':
@@ -116,5 +117,6 @@ function orderOf(task: OfficeTask, folder: string): ConvertOrder {
     ...(task.resultPassword === undefined ? {} : { result_password: task.resultPassword }),
     ...(task.pageStyle === undefined ? {} : { page_style: task.pageStyle }),
     ...(task.pageRanges === undefined ? {} : { page_ranges: task.pageRanges }),
+    ...(task.sheet === undefined ? {} : { sheet: task.sheet }),
   };
 }

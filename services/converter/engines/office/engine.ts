@@ -4,17 +4,18 @@ import { extensionOf, type FormatName } from '../../../../shared/domain/catalogu
 import { Defect } from '../../../../shared/errors/errors.ts';
 import { checkResult, checkSource } from '../checks.ts';
 import type { ConversionContext, ConversionRequest, ConversionResult, Engine } from '../engine.ts';
-import { isOfficeFormat, OFFICE_FORMATS, type OfficeFormatName } from './filters.ts';
-import { pageStyleOf } from './page-style.ts';
-import { pdfExport } from './pdf-export.ts';
-import type { OfficePool, OfficeTask } from './pool.ts';
+import { exportOf } from './export.ts';
+import { isOfficeFormat, OFFICE_FORMATS } from './filters.ts';
+import type { OfficePool } from './pool.ts';
 import { probeOffice } from './probe.ts';
+import { convertTexts } from './texts/converter.ts';
+import { planOf } from './texts/plan.ts';
 
 /** What lies between the suite and the drawing of its pages. */
 const PAGES = 'pages.pdf';
 
 /** The options of this module; each was checked by the schema of its target. */
-const known = z.object({ password: z.string().optional(), result_password: z.string().optional(), page: z.int().default(1), pages: z.string().optional() });
+const known = z.object({ password: z.string().optional(), page: z.int().default(1), pages: z.string().optional() });
 
 /** Whatever shows pages as pictures, and is made by way of a PDF. */
 const PICTURES: ReadonlySet<FormatName> = new Set(['jpg', 'png', 'webp', 'zip']);
@@ -24,7 +25,11 @@ export function createOfficeEngine(pool: OfficePool, pdf: Pick<Engine, 'convert'
   return {
     name: 'office',
     probe: async (sandbox) => ({ libreoffice: await probeOffice(pool, sandbox) }),
-    convert: (request, context) => (PICTURES.has(request.output) ? convertToPictures(pool, pdf, request, context) : convertDocument(pool, request, context)),
+    convert: (request, context) => {
+      const plan = planOf(request.input, request.output);
+      if (plan !== undefined) return convertTexts(pool, request, context, plan);
+      return PICTURES.has(request.output) ? convertToPictures(pool, pdf, request, context) : convertDocument(pool, request, context);
+    },
     stop: () => pool.stop(),
   };
 }
@@ -42,16 +47,6 @@ async function convertDocument(pool: OfficePool, request: ConversionRequest, con
   );
   const made = join(job.path, result);
   return { path: made, sizeBytes: await checkResult(made, output), billableMs };
-}
-
-function exportOf(input: OfficeFormatName, output: FormatName, options: Readonly<Record<string, unknown>>): Omit<OfficeTask, 'organizationId' | 'job' | 'source' | 'result' | 'importFilter'> {
-  const { component } = OFFICE_FORMATS[input];
-  if (output === 'pdf') return pdfExport(options, component);
-  const target = isOfficeFormat(output) ? OFFICE_FORMATS[output] : undefined;
-  if (target === undefined || !('writes' in target)) throw new Defect(`the office suite does not write ${output}`);
-  const { result_password } = known.parse(options);
-  const pageStyle = pageStyleOf(options, component);
-  return { exportFilter: target.writes, ...(pageStyle === undefined ? {} : { pageStyle }), ...(result_password === undefined ? {} : { resultPassword: result_password }) };
 }
 
 /** Two steps in one limit of time: the suite writes a PDF, and its pages are drawn. */

@@ -23,6 +23,8 @@ export interface OfficeTask {
   /** To open the source with. */
   readonly password?: string;
   readonly exportFilter: string;
+  /** Write only this sheet of a spreadsheet, counted from 1; `exportOptions` name it, too. */
+  readonly sheet?: number;
   readonly exportOptions?: string;
   readonly exportData?: FilterData;
   /** Protects the result, where the format can. */

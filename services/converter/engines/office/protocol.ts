@@ -40,6 +40,8 @@ export interface ConvertOrder {
   readonly export_options?: string;
   readonly export_data?: FilterData;
   readonly result_password?: string;
+  /** Write only this sheet, counted from 1. */
+  readonly sheet?: number;
   readonly page_style?: PageStyle;
   /** Count the pages, and refuse a document with more. */
   readonly pages_max?: number;
@@ -54,7 +56,7 @@ export interface ForgetOrder {
 }
 
 /** The only causes a worker knows; `password` is also the answer to a wrong one. */
-const causes = z.enum(['damaged', 'password', 'too_many_pages', 'page_not_found', 'not_stored']);
+const causes = z.enum(['damaged', 'password', 'too_many_pages', 'page_not_found', 'sheet_not_found', 'not_stored']);
 
 const bytes = z.int().min(0);
 

@@ -15,6 +15,15 @@ export const OFFICE_SOURCES = [...TEXTS, ...SHEETS, ...SLIDES] as const satisfie
 /** Those among them that the suite opens with a password. */
 export const PROTECTED_OFFICE_SOURCES = ['doc', 'docx', 'odt', 'xls', 'xlsx', 'ods', 'pptx', 'odp'] as const satisfies ForInputs;
 
+/** Texts that flow into pages of any size, whoever reads them. */
+const FLOWING = [...TEXTS, 'txt', 'html', 'md', 'epub'] as const satisfies ForInputs;
+
+/** Tables that are divided into pages. */
+const TABLES = [...SHEETS, 'csv'] as const satisfies ForInputs;
+
+/** Everything of which the office suite makes a PDF. */
+export const PAGED_SOURCES = [...FLOWING, ...TABLES, ...SLIDES] as const satisfies ForInputs;
+
 /** Names of paper sizes. */
 export const PAPER_SIZES = ['a3', 'a4', 'a5', 'letter', 'legal', 'tabloid'] as const;
 
@@ -25,29 +34,29 @@ export const PDF_A_LEVELS = ['1b', '2b', '3b'] as const;
 export const PICTURE_DPI = ['75', '150', '300', '600', '1200'] as const;
 
 const paper = {
-  paper_size: only([...TEXTS, ...SHEETS], oneOf(PAPER_SIZES, 'Paper of every page. Default: as in the source.')),
-  orientation: only([...TEXTS, ...SHEETS], oneOf(['portrait', 'landscape'], 'How the paper lies. Default: as in the source.')),
+  paper_size: only([...FLOWING, ...TABLES], oneOf(PAPER_SIZES, 'Paper of every page. Default: as in the source.')),
+  orientation: only([...FLOWING, ...TABLES], oneOf(['portrait', 'landscape'], 'How the paper lies. Default: as in the source.')),
 };
 
 /** What a PDF has for an office file as its source, besides `pages` and `password`. */
 export const officeToPdf = {
   ...paper,
-  fit_to_width: only(SHEETS, flag('Make every sheet as small as it takes for all its columns to fit on one page. Default false.')),
-  sheet_per_page: only(SHEETS, flag('Put each sheet on one page as large as the sheet; paper and `fit_to_width` then have no effect. Default false.')),
-  image_quality: only(OFFICE_SOURCES, whole(1, 100, 'Quality of pictures in the result, 100 is best. Default 90.')),
-  image_dpi: only(OFFICE_SOURCES, oneOf(PICTURE_DPI, 'Reduce finer pictures to so many dots per inch. Default: they stay as they are.')),
-  pdf_a: only(OFFICE_SOURCES, oneOf(PDF_A_LEVELS, 'Write PDF/A of this level, for archives. Has no effect with `result_password`, which PDF/A forbids. Default: an ordinary PDF.')),
-  tagged: only(OFFICE_SOURCES, flag('Mark headings, lists and tables for people who have the text read to them. Default true.')),
-  bookmarks: only(OFFICE_SOURCES, flag('Make bookmarks out of headings, sheets or slides. Default true.')),
+  fit_to_width: only(TABLES, flag('Make every sheet as small as it takes for all its columns to fit on one page. Default false.')),
+  sheet_per_page: only(TABLES, flag('Put each sheet on one page as large as the sheet; paper and `fit_to_width` then have no effect. Default false.')),
+  image_quality: only(PAGED_SOURCES, whole(1, 100, 'Quality of pictures in the result, 100 is best. Default 90.')),
+  image_dpi: only(PAGED_SOURCES, oneOf(PICTURE_DPI, 'Reduce finer pictures to so many dots per inch. Default: they stay as they are.')),
+  pdf_a: only(PAGED_SOURCES, oneOf(PDF_A_LEVELS, 'Write PDF/A of this level, for archives. Has no effect with `result_password`, which PDF/A forbids. Default: an ordinary PDF.')),
+  tagged: only(PAGED_SOURCES, flag('Mark headings, lists and tables for people who have the text read to them. Default true.')),
+  bookmarks: only(PAGED_SOURCES, flag('Make bookmarks out of headings, sheets or slides. Default true.')),
   notes: only(SLIDES, flag('Add a page with the notes for each slide. Default false.')),
   hidden_slides: only(SLIDES, flag('Include slides that are hidden. Default false.')),
-  result_password: only(OFFICE_SOURCES, password.describe('Password that the result asks for when it is opened. Default: none.')),
+  result_password: only(PAGED_SOURCES, password.describe('Password that the result asks for when it is opened. Default: none.')),
 };
 
 /** What an office target has, whatever its kind. */
 const file = {
   password: only(PROTECTED_OFFICE_SOURCES, password),
-  result_password: only(OFFICE_SOURCES, password.describe('Password that the result asks for when it is opened. Default: none.')),
+  result_password: only(PAGED_SOURCES, password.describe('Password that the result asks for when it is opened. Default: none.')),
 };
 
 /** Options of a conversion to a newer or open office format. */

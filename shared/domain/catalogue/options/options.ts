@@ -4,7 +4,8 @@ import { aacOptions, flacOptions, mp3Options, oggOptions, opusOptions, pcmOption
 import { only } from './field.ts';
 import { avifOptions, gifOptions, jpgOptions, pngOptions, tiffOptions, webpOptions } from './image.ts';
 import { officeOptions, officeToPdf, olderOfficeOptions } from './office.ts';
-import { officeSource, pdfPicture, pdfSource, pdfText, pdfToPdf, svgOptions, zipOptions } from './pdf.ts';
+import { officeSource, pdfPicture, pdfText, pdfToPdf, svgOptions, zipOptions } from './pdf.ts';
+import { csvCells, csvOptions, epubOptions, htmlOptions, mdOptions, textSource, txtText } from './text.ts';
 import { aviOptions, frameOptions, gifFromFilm, mp4Options, webmOptions } from './video.ts';
 
 /** The one schema of options for each target format; `/operations` and the OpenAPI description are made from it. */
@@ -13,37 +14,39 @@ export const OPTION_SCHEMAS = {
   aiff: pcmOptions,
   avi: aviOptions,
   avif: avifOptions.extend(pdfPicture),
-  doc: olderOfficeOptions,
-  docx: officeOptions.extend(officeSource),
+  csv: csvOptions,
+  doc: olderOfficeOptions.extend(textSource),
+  docx: officeOptions.extend({ ...officeSource, ...textSource }),
+  epub: epubOptions,
   flac: flacOptions,
   gif: gifOptions.extend({ ...pdfPicture, ...gifFromFilm }),
-  html: z.strictObject(pdfSource),
+  html: htmlOptions.extend(officeSource),
   jpg: jpgOptions.extend({ ...pdfPicture, ...frameOptions }),
   m4a: aacOptions,
-  md: z.strictObject(pdfSource),
+  md: mdOptions.extend(officeSource),
   mkv: mp4Options,
   mov: mp4Options,
   mp3: mp3Options,
   mp4: mp4Options,
   odp: officeOptions.extend(officeSource),
-  ods: officeOptions.extend(officeSource),
-  odt: officeOptions.extend(officeSource),
+  ods: officeOptions.extend({ ...officeSource, ...textSource, ...csvCells }),
+  odt: officeOptions.extend({ ...officeSource, ...textSource }),
   ogg: oggOptions,
   opus: opusOptions,
-  pdf: z.strictObject({ ...pdfToPdf, ...officeToPdf }),
+  pdf: z.strictObject({ ...pdfToPdf, ...officeToPdf, ...textSource, ...csvCells }),
   png: pngOptions.extend({ ...pdfPicture, ...frameOptions }),
   ppt: olderOfficeOptions,
   pptx: officeOptions.extend(officeSource),
-  rtf: olderOfficeOptions.extend(officeSource),
+  rtf: olderOfficeOptions.extend({ ...officeSource, ...textSource }),
   svg: svgOptions,
   tiff: tiffOptions.extend(pdfPicture),
-  txt: z.strictObject(pdfText),
+  txt: z.strictObject({ ...pdfText, ...officeSource, ...txtText }),
   wav: pcmOptions,
   webm: webmOptions,
   webp: webpOptions.extend({ ...pdfPicture, ...frameOptions, loop: only(['image', 'pdf'], webpOptions.shape.loop) }),
   wma: wmaOptions,
-  xls: olderOfficeOptions,
-  xlsx: officeOptions.extend(officeSource),
+  xls: olderOfficeOptions.extend({ ...textSource, ...csvCells }),
+  xlsx: officeOptions.extend({ ...officeSource, ...textSource, ...csvCells }),
   zip: zipOptions,
 } as const satisfies Partial<Record<FormatName, z.ZodObject>>;
 

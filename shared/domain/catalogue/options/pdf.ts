@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { flag, oneOf, only, whole } from './field.ts';
-import { OFFICE_SOURCES, PROTECTED_OFFICE_SOURCES } from './office.ts';
+import { OFFICE_SOURCES, PAGED_SOURCES, PROTECTED_OFFICE_SOURCES } from './office.ts';
 import { pageRanges } from './page-ranges.ts';
 import { password } from './password.ts';
 
@@ -8,7 +8,7 @@ const pages = pageRanges('Take only these pages, such as `1-3,5,8-`. Default: al
 const dpi = whole(10, 1200, 'Dots per inch at which a page is drawn. Default: 150, or as many as `width` and `height` need.');
 
 /** What every target format has for a PDF as its source, besides what it has for others. */
-export const pdfSource = { pages: only(['pdf'], pages), password: only(['pdf'], password) };
+const pdfSource = { pages: only(['pdf'], pages), password: only(['pdf'], password) };
 
 /** What an office format has for a PDF or another office file as its source. */
 export const officeSource = { pages: only(['pdf'], pages), password: only(['pdf', ...PROTECTED_OFFICE_SOURCES], password) };
@@ -36,7 +36,7 @@ export const pdfText = { ...pdfSource, layout: only(['pdf'], flag('Keep the colu
 
 /** What a PDF has for a source of pages. */
 export const pdfToPdf = {
-  pages: only(['pdf', ...OFFICE_SOURCES], pages),
+  pages: only(['pdf', ...PAGED_SOURCES], pages),
   password: only(['pdf', ...PROTECTED_OFFICE_SOURCES], password),
   linearize: only(['pdf'], flag('Order the file so that a browser can show its first page early. Default true.')),
 };

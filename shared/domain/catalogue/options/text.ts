@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { flag, oneOf, only, whole } from './field.ts';
+import { flag, oneOf, only, whole, type ForInputs } from './field.ts';
+import { PROTECTED_OFFICE_SOURCES } from './office.ts';
+import { password } from './password.ts';
 
 /** Encodings in which a text can be written. */
 export const OUTPUT_ENCODINGS = [
@@ -46,23 +48,34 @@ const writtenText = {
   line_endings: oneOf(['lf', 'crlf'], 'How lines end in the result. Default lf for txt, crlf for csv.'),
 };
 
+/** Sources that our own program reads or writes as text; a text out of a PDF is made by another. */
+const TEXT_RESULTS = ['html', 'md', 'epub', 'doc', 'docx', 'odt', 'rtf'] as const satisfies ForInputs;
+
+const protectedSource = { password: only(PROTECTED_OFFICE_SOURCES, password) };
+
 const images = oneOf(['embed', 'omit'], 'Whether pictures are kept inside the file, as `data:` addresses. Default embed.');
 
-/** Options of a conversion to txt. */
-export const txtOptions = z.strictObject({ ...textSource, ...writtenText });
+/** What plain text has for every source but a PDF. */
+export const txtText = {
+  ...textSource,
+  encoding: only(TEXT_RESULTS, writtenText.encoding),
+  bom: only(TEXT_RESULTS, writtenText.bom),
+  line_endings: only(TEXT_RESULTS, writtenText.line_endings),
+};
 
 /** Options of a conversion to csv. */
 export const csvOptions = z.strictObject({
+  ...protectedSource,
   ...writtenText,
   delimiter: oneOf(DELIMITERS, 'What stands between cells in the result. Default comma.'),
   sheet: whole(1, SHEETS_MAX, 'Which sheet is written, counted from 1. Default 1.'),
 });
 
 /** Options of a conversion to html. */
-export const htmlOptions = z.strictObject({ ...textSource, ...csvSource, images: only(['html', 'md', 'epub', 'docx', 'doc', 'odt', 'rtf', 'xlsx', 'xls', 'ods'], images) });
+export const htmlOptions = z.strictObject({ ...textSource, ...csvSource, images: only(['md', 'epub', 'doc', 'docx', 'odt', 'rtf', 'xls', 'xlsx', 'ods'], images) });
 
 /** Options of a conversion to md. */
-export const mdOptions = z.strictObject({ ...textSource, images });
+export const mdOptions = z.strictObject({ ...textSource, images: only(['html', 'epub', 'doc', 'docx', 'odt', 'rtf'], images) });
 
 /** Options of a conversion to epub. */
-export const epubOptions = z.strictObject({ ...textSource });
+export const epubOptions = z.strictObject({ ...protectedSource, ...textSource });

@@ -6,8 +6,8 @@ import { EngineFailure } from '../../failure.ts';
 import { askChild } from '../../run.ts';
 import type { OfficePool } from '../pool.ts';
 import { type Plan } from './plan.ts';
-import { filtersOf, optionsAfter, optionsAlone, optionsBefore } from './steps.ts';
-import { textAnswer, textOptions, type TextTask } from './task.ts';
+import { officeTask, optionsAfter, optionsAlone, optionsBefore } from './steps.ts';
+import { textAnswer, type TextTask } from './task.ts';
 
 /** Memory of our own program: a source, its characters, and the result, at their largest. */
 const MEMORY_BYTES_MAX = 2 * 1024 ** 3;
@@ -34,7 +34,7 @@ interface Passage {
  */
 export async function convertTexts(pool: OfficePool, request: ConversionRequest, context: ConversionContext, plan: Plan): Promise<ConversionResult> {
   const { job, input, output, options } = request;
-  await checkSource(join(job.path, request.source), input);
+  await checkSource(join(job.path, request.source), input, { hasPassword: options['password'] !== undefined });
   const result = `result.${extensionOf(output)}`;
   const started: Passage = { source: request.source, spentMs: 0 };
   const read = plan.before === undefined ? started : await runChild(request, context, started, { ...plan.before, options: plan.office ? optionsBefore(options, output) : optionsAlone(options), result: plan.office ? `read.${plan.before.output}` : result });
@@ -51,7 +51,7 @@ async function runChild({ job }: ConversionRequest, context: ConversionContext, 
 }
 
 async function runOffice(pool: OfficePool, { job, organizationId, options }: ConversionRequest, context: ConversionContext, { source, spentMs }: Passage, formats: NonNullable<Plan['office']>, result: string): Promise<Passage> {
-  const task = { organizationId, job, source, result, ...filtersOf(formats, textOptions.parse(options)) };
+  const task = { organizationId, job, source, result, ...officeTask(formats, options) };
   const { billableMs } = await pool.convert(task, { ...context, timeLimitMs: timeLeft(context, spentMs) });
   return { source: result, spentMs: spentMs + billableMs };
 }

@@ -1,6 +1,8 @@
-import { Defect } from '../../../../../shared/errors/errors.ts';
+import { z } from 'zod';
 import type { FormatName } from '../../../../../shared/domain/catalogue/formats.ts';
-import { isOfficeFormat, OFFICE_FORMATS, PDF_FILTERS } from '../filters.ts';
+import { Defect } from '../../../../../shared/errors/errors.ts';
+import { exportOf } from '../export.ts';
+import { isOfficeFormat, OFFICE_FORMATS, type Component } from '../filters.ts';
 import type { OfficeTask } from '../pool.ts';
 import type { Plan } from './plan.ts';
 import { textOptions, type TextOptions } from './task.ts';
@@ -14,8 +16,8 @@ const CELLS_SETTINGS = '9,34,76,1,,1033,true';
 /** The rest of `CELLS_SETTINGS`: nothing is trimmed and nothing is a formula; before it stands whether dates and the like are found. */
 const CELLS_SETTINGS_END = 'false,false,false,,false';
 
-/** Commas, quotes where needed, UTF-8, cells as they are shown, and values instead of formulas. */
-const CSV_SETTINGS = '44,34,76,1,,1033,false,true,false,false';
+/** Commas, quotes where needed, UTF-8, cells as they are shown, values instead of formulas, nothing trimmed; after it stands the number of the sheet. */
+const CSV_SETTINGS = '44,34,76,1,,1033,false,true,false,false,false';
 
 /** Pictures become part of the page. */
 const PAGE_SETTINGS = 'EmbedImages';
@@ -25,6 +27,9 @@ const WORKBOOK_PAGE_FILTER = 'HTML (StarCalc)';
 
 /** What a sheet of the older format holds; the office program would drop the rest without a word. */
 const XLS_LIMITS = { rows_max: 65_536, columns_max: 256 } as const;
+
+/** The options that the office program is told; each was checked by the schema of its target. */
+const known = z.object({ password: z.string().optional(), sheet: z.int().default(1), detect_numbers: z.boolean().default(false) });
 
 /** Under which options our own program reads a source that the office program is given next. */
 export function optionsBefore(options: Readonly<Record<string, unknown>>, output: FormatName): TextOptions {
@@ -44,27 +49,26 @@ export function optionsAfter(options: Readonly<Record<string, unknown>>): TextOp
 }
 
 /** How the office program is to read one format and write the other; texts are in UTF-8 on both sides. */
-export function filtersOf({ input, output }: NonNullable<Plan['office']>, options: TextOptions): Pick<OfficeTask, 'importFilter' | 'importOptions' | 'exportFilter' | 'exportOptions'> {
+export function officeTask({ input, output }: NonNullable<Plan['office']>, options: Readonly<Record<string, unknown>>): Omit<OfficeTask, 'organizationId' | 'job' | 'source' | 'result'> {
   if (!isOfficeFormat(input)) throw new Defect(`the office program does not read ${input}`);
   const { component, reads } = OFFICE_FORMATS[input];
-  const importOptions = importSettings(input, options);
+  const { password, sheet, detect_numbers } = known.parse(options);
   return {
     importFilter: reads,
-    ...(importOptions === undefined ? {} : { importOptions }),
-    ...exportOf(component, output),
+    ...importSettings(input, detect_numbers),
+    ...exportOf(input, output, options),
+    ...exportSettings(component, output, sheet),
+    ...(password === undefined ? {} : { password }),
   };
 }
 
-function importSettings(input: FormatName, { detect_numbers = false }: TextOptions): string | undefined {
-  if (input === 'txt') return TEXT_SETTINGS;
-  return input === 'csv' ? `${CELLS_SETTINGS},${detect_numbers},${CELLS_SETTINGS_END}` : undefined;
+function importSettings(input: FormatName, detectNumbers: boolean): Pick<OfficeTask, 'importOptions'> {
+  if (input === 'txt') return { importOptions: TEXT_SETTINGS };
+  return input === 'csv' ? { importOptions: `${CELLS_SETTINGS},${detectNumbers},${CELLS_SETTINGS_END}` } : {};
 }
 
-function exportOf(component: keyof typeof PDF_FILTERS, output: FormatName): Pick<OfficeTask, 'exportFilter' | 'exportOptions'> {
-  if (output === 'pdf') return { exportFilter: PDF_FILTERS[component] };
-  const format = isOfficeFormat(output) ? OFFICE_FORMATS[output] : undefined;
-  if (format === undefined || !('writes' in format)) throw new Defect(`the office program does not write ${output}`);
-  if (output === 'html') return { exportFilter: component === 'calc' ? WORKBOOK_PAGE_FILTER : format.writes, exportOptions: PAGE_SETTINGS };
-  if (output === 'txt') return { exportFilter: format.writes, exportOptions: TEXT_SETTINGS };
-  return output === 'csv' ? { exportFilter: format.writes, exportOptions: CSV_SETTINGS } : { exportFilter: format.writes };
+function exportSettings(component: Component, output: FormatName, sheet: number): Partial<Pick<OfficeTask, 'exportFilter' | 'exportOptions' | 'sheet'>> {
+  if (output === 'html') return { exportOptions: PAGE_SETTINGS, ...(component === 'calc' ? { exportFilter: WORKBOOK_PAGE_FILTER } : {}) };
+  if (output === 'txt') return { exportOptions: TEXT_SETTINGS };
+  return output === 'csv' ? { exportOptions: `${CSV_SETTINGS},${sheet}`, sheet } : {};
 }

@@ -1,5 +1,7 @@
 """Loads a document, prepares it, and writes it in another format."""
 
+import os
+
 import uno
 import unohelper
 from com.sun.star.beans import PropertyValue
@@ -93,6 +95,8 @@ def prepare(document, task):
     if 'page_style' in task and not is_slides(document):
         for style in page_styles(document):
             shape(style, task['page_style'])
+    if 'sheet' in task and task['sheet'] > document.getSheets().getCount():
+        raise Refused('sheet_not_found')
     if 'pages_max' not in task:
         return None
     pages = document.getDrawPages().getCount() if is_slides(document) else document.getRendererCount(document, ())
@@ -135,4 +139,9 @@ def store(document, path, task, pages):
         wanted['FilterOptions'] = task['export_options']
     if 'result_password' in task:
         wanted['Password'] = task['result_password']
+    there = set(os.listdir(os.path.dirname(path)))
     document.storeToURL(uno.systemPathToFileUrl(path), properties(wanted))
+    if 'sheet' in task:
+        # A filter that is told which sheet to write adds the sheet's name to that of the file.
+        made, = set(os.listdir(os.path.dirname(path))) - there
+        os.rename(os.path.join(os.path.dirname(path), made), path)
