@@ -20,7 +20,7 @@ const LINK = /^(?:https?:\/\/|mailto:|tel:|#)[^\s<>"\\]{0,2000}$/i;
 
 /** How a page is to be read. */
 export interface Reading {
-  /** By the rules of XML, as books and XHTML are. */
+  /** An element may end where it begins, `<a id="x"/>`, as in books and XHTML. */
   readonly xml: boolean;
   /** False: pictures are left out. */
   readonly pictures: boolean;
@@ -43,7 +43,8 @@ export function cleanPage(source: string, reading: Reading): Page {
       onclosetag: (name) => page.close(localName(name)),
       ontext: (text) => page.text(text),
     },
-    { xmlMode: reading.xml, recognizeCDATA: true, recognizeSelfClosing: reading.xml },
+    // Not as XML, even where it is: books are full of entities that only pages have.
+    { recognizeCDATA: true, recognizeSelfClosing: reading.xml },
   );
   parser.end(source);
   return page.finish();
