@@ -13,7 +13,8 @@ export interface Texts {
 
 /** Opens the office engine; its instances are kept from one document to the next, which all belong to one organization. */
 export async function openTexts(): Promise<Texts> {
-  const sandbox = await createSandbox({ mode: 'auto' });
-  const engine = createOfficeEngine(createOfficePool({ slots: 1, isolation: 'shared' }), createPdfEngine());
+  const sandbox = await createSandbox({ mode: 'require' });
+  const pool = createOfficePool({ slots: 1, isolation: 'shared' });
+  const engine = createOfficeEngine(pool, createPdfEngine(pool));
   return { engine, sandbox, stop: () => engine.stop() };
 }

@@ -16,6 +16,7 @@ import { describeEngine, type Converted } from './suite.ts';
 /** Every filter once in each direction; `npm run test:engines` goes through all pairs. */
 const PAIRS: ReadonlySet<string> = new Set([
   'doc>docx', 'docx>odt', 'docx>pdf', 'odt>rtf', 'rtf>docx', 'docx>doc', 'xls>xlsx', 'xlsx>ods', 'xlsx>pdf', 'ods>xls',
+  'txt>pdf', 'html>docx', 'md>odt', 'epub>docx', 'csv>xlsx', 'docx>txt', 'docx>md', 'odt>html', 'xlsx>csv', 'doc>epub', 'ods>html',
   'ppt>pptx', 'pptx>odp', 'pptx>pdf', 'pptx>png', 'odp>ppt', 'docx>jpg', 'xlsx>zip', 'pages>docx', 'numbers>xlsx', 'key>pptx',
 ]);
 
@@ -48,6 +49,7 @@ describe('the office engine', function () {
     samples: SAMPLES,
     impostor: 'debian.png',
     pairs: (pairs) => pairs.filter(({ input, output }) => PAIRS.has(`${input}>${output}`)),
+    playableWhenCut: ['csv', 'html', 'md', 'txt'],
     verify,
   });
 });
