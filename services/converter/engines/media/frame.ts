@@ -22,5 +22,7 @@ export function planFrame({ picture }: Recording): Plan {
 /** Lets the image engine make the result out of the picture, so that all of its options work; throws what it throws. */
 export async function drawFrame(pictures: Engine, request: ConversionRequest, context: ConversionContext): Promise<ConversionResult> {
   await checkResult(join(request.job.path, FRAME_FILE), 'png');
-  return pictures.convert({ ...request, source: FRAME_FILE, input: 'png' }, context);
+  // What only films know has been done.
+  const options = Object.fromEntries(Object.entries(request.options).filter(([name]) => name !== 'start'));
+  return pictures.convert({ ...request, source: FRAME_FILE, input: 'png', options }, context);
 }

@@ -30,6 +30,9 @@ function vorbisQuality(kbits: number, channels: number): readonly string[] {
 /** Most kilobits that Opus takes for one channel. */
 const OPUS_KBITS_EACH_MAX = 256;
 
+/** Fewer kilobits a second the encoder of WMA refuses. */
+const WMA_KBITS_MIN = 24;
+
 /** Every codec of sound that is written. */
 export const SOUND_CODECS = {
   mp3: { codec: 'mp3', encoder: 'libmp3lame', rates: MPEG_RATES, channelsMax: 2, bitrate: plain, kbitsEach: 96 },
@@ -43,7 +46,7 @@ export const SOUND_CODECS = {
     bitrate: (kbits, channels) => plain(Math.min(kbits, OPUS_KBITS_EACH_MAX * channels)),
     kbitsEach: 64,
   },
-  wma: { codec: 'wmav2', encoder: 'wmav2', rates: [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000], channelsMax: 2, bitrate: plain, kbitsEach: 96 },
+  wma: { codec: 'wmav2', encoder: 'wmav2', rates: [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000], channelsMax: 2, bitrate: (kbits) => plain(Math.max(kbits, WMA_KBITS_MIN)), kbitsEach: 96 },
   flac: { codec: 'flac', encoder: 'flac', channelsMax: 8 },
   pcm16: { codec: 'pcm_s16le', encoder: 'pcm_s16le', channelsMax: 8 },
   pcm24: { codec: 'pcm_s24le', encoder: 'pcm_s24le', channelsMax: 8 },

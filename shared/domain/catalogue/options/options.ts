@@ -43,7 +43,7 @@ export const OPTION_SCHEMAS = {
   txt: z.strictObject({ ...pdfText, ...officeSource, ...txtText }),
   wav: pcmOptions,
   webm: webmOptions,
-  webp: webpOptions.extend({ ...pdfPicture, ...frameOptions, loop: only(['image', 'pdf'], webpOptions.shape.loop) }),
+  webp: webpOptions.extend({ ...pdfPicture, ...frameOptions, loop: only(['image'], webpOptions.shape.loop) }),
   wma: wmaOptions,
   xls: olderOfficeOptions.extend({ ...textSource, ...csvCells }),
   xlsx: officeOptions.extend({ ...officeSource, ...textSource, ...csvCells }),

@@ -60,8 +60,8 @@ export const webmOptions = z.strictObject({
 /** Options of a conversion to avi, which holds MPEG-4 part 2 and MP3 for old players. */
 export const aviOptions = z.strictObject({ ...picture, ...sound });
 
-/** Sources that the image and pdf engines draw; what only those two do has no effect for a film. */
-const DRAWN: ForInputs = ['image', 'pdf'];
+/** All that is drawn as a picture but films, for which these options have no effect. */
+const DRAWN: ForInputs = ['image', 'pdf', 'document', 'spreadsheet', 'presentation', 'iwork'];
 
 /** What a gif made from a film is told besides size, `colors` and `loop`, and what counts only for pictures. */
 export const gifFromFilm = {
