@@ -35,7 +35,7 @@ describe('recordings and films that mean harm', function () {
   let listener: Server;
   let hits = 0;
   before(async () => {
-    sandbox = await createSandbox({ mode: 'auto' });
+    sandbox = await createSandbox({ mode: 'require' });
     folder = await mkdtemp(join(tmpdir(), 'hostile-media-'));
     listener = createServer((socket) => {
       hits += 1;
@@ -138,11 +138,6 @@ describe('recordings and films that mean harm', function () {
     expect(encoders()).to.deep.equal([]);
   });
 
-  /** The innermost processes: those that read the file. */
-  function encoders(): ReturnType<typeof descendantsOf> {
-    return descendantsOf(process.pid).filter(({ command }) => /^\S*ffmpeg .*-progress/.test(command));
-  }
-
   /** A recording of three seconds whose header claims many more. */
   async function claimOf(seconds: number): Promise<Buffer> {
     const whole = makeClip(folder, 'claim.mp4', [...tone(3), '-c:a', 'aac', '-movflags', 'empty_moov+frag_keyframe', '-f', 'mp4']);
@@ -155,3 +150,8 @@ describe('recordings and films that mean harm', function () {
     return claimed;
   }
 });
+
+/** The innermost processes: those that read the file. */
+function encoders(): ReturnType<typeof descendantsOf> {
+  return descendantsOf(process.pid).filter(({ command }) => /^\S*ffmpeg .*-progress/.test(command));
+}

@@ -21,7 +21,7 @@ describe('options of conversions of sound and films', function () {
   const folder = mkdtempSync(join(tmpdir(), 'media-options-'));
   let sandbox: Sandbox;
   before(async () => {
-    sandbox = await createSandbox({ mode: 'auto' });
+    sandbox = await createSandbox({ mode: 'require' });
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -36,9 +36,6 @@ describe('options of conversions of sound and films', function () {
     writeFileSync(path, (await convert(source, input, output, options)).bytes);
     return path;
   };
-  const pictureOf = (path: string): string => show(path, 'stream=width,height').find((line) => /width=\d/.test(line)) ?? '';
-  const size = (width: number, height: number): string => `stream|width=${width}|height=${height}`;
-  const digest = (path: string, kind: 'v' | 'a'): string => ffmpeg(['-v', 'error', '-i', path, '-map', `0:${kind}:0`, '-c', 'copy', '-bsf:v', 'h264_mp4toannexb', '-f', 'md5', '-']);
 
   it('takes over what is in the right codec already, bit for bit', async () => {
     const mkv = await kept('film.mp4', 'mp4', 'mkv');
@@ -97,7 +94,6 @@ describe('options of conversions of sound and films', function () {
     expect(show(await kept('speech.wav', 'wav', 'wav', { bit_depth: 24 }), 'stream=codec_name')).to.deep.equal(['stream|codec_name=pcm_s24le']);
     // 44.1 kHz is none of the rates of Opus, so it takes the next.
     expect(show(await kept('speech.mp3', 'mp3', 'opus', { sample_rate: 11_025 }), 'stream=sample_rate')).to.deep.equal(['stream|sample_rate=48000']);
-    const loudness = (path: string): number => Number(/mean_volume: (-[\d.]+) dB/.exec(execText(path))?.[1]);
     expect(loudness(await kept('speech.wav', 'wav', 'wav', { volume: 0.5 }))).to.be.closeTo(loudness(fixturePath('speech.wav')) - 6, 0.3);
   });
 
@@ -120,7 +116,6 @@ describe('options of conversions of sound and films', function () {
 
   it('shows the moment of a film that is asked for, drawn as any picture', async () => {
     const film = makeClip(folder, 'colours.mp4', ['-f', 'lavfi', '-i', 'color=red:s=64x64:d=1', '-f', 'lavfi', '-i', 'color=blue:s=64x64:d=1', '-filter_complex', '[0][1]concat', '-pix_fmt', 'yuv420p']);
-    const colour = (path: string): number[] => [...execFileSync('ffmpeg', ['-v', 'error', '-i', path, '-vf', 'scale=1:1', '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-'])];
     const red = await kept(film, 'mp4', 'jpg', { start: 0.5, width: 32, quality: 90 });
     expect(pictureOf(red)).to.equal(size(32, 32));
     expect(colour(red)[0]).to.be.greaterThan(200);
@@ -142,6 +137,27 @@ describe('options of conversions of sound and films', function () {
   });
 });
 
-function execText(path: string): string {
-  return execFileSync('sh', ['-c', 'ffmpeg -nostdin -hide_banner -i "$0" -af volumedetect -f null - 2>&1', path]).toString();
+/** Size of the first picture in a file. */
+function pictureOf(path: string): string {
+  return show(path, 'stream=width,height').find((line) => /width=\d/.test(line)) ?? '';
+}
+
+function size(width: number, height: number): string {
+  return `stream|width=${width}|height=${height}`;
+}
+
+/** Digest of the compressed picture or sound, which stays the same as long as nobody decodes it. */
+function digest(path: string, kind: 'v' | 'a'): string {
+  return ffmpeg(['-v', 'error', '-i', path, '-map', `0:${kind}:0`, '-c', 'copy', '-bsf:v', 'h264_mp4toannexb', '-f', 'md5', '-']);
+}
+
+/** Mean loudness, decibels. */
+function loudness(path: string): number {
+  const text = execFileSync('sh', ['-c', 'ffmpeg -nostdin -hide_banner -i "$0" -af volumedetect -f null - 2>&1', path]).toString();
+  return Number(/mean_volume: (-[\d.]+) dB/.exec(text)?.[1]);
+}
+
+/** Mean red, green and blue of a picture. */
+function colour(path: string): number[] {
+  return [...execFileSync('ffmpeg', ['-v', 'error', '-i', path, '-vf', 'scale=1:1', '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-'])];
 }

@@ -20,7 +20,7 @@ describe('what becomes of the streams of films and recordings', function () {
   const folder = mkdtempSync(join(tmpdir(), 'media-streams-'));
   let sandbox: Sandbox;
   before(async () => {
-    sandbox = await createSandbox({ mode: 'auto' });
+    sandbox = await createSandbox({ mode: 'require' });
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
