@@ -3,7 +3,7 @@ import type { FormatName } from '../shared/domain/catalogue/formats.ts';
 import { findFiles, type SoakFile } from './soak/files.ts';
 import { MemoryWatch } from './soak/memory.ts';
 import { OwnService } from './soak/own-service.ts';
-import { makeReport, printSoak, type Left } from './soak/report.ts';
+import { describeOutcome, isSuspicious, makeReport, printSoak, type Left } from './soak/report.ts';
 import { SoakClient, type Outcome } from './soak/soak-client.ts';
 import { chooseTarget } from './soak/targets.ts';
 import { readTimes } from './soak/times.ts';
@@ -22,7 +22,7 @@ const soak: Command = {
   usage: `DIR [--count ${COUNT}] [--concurrency ${CONCURRENCY}] [--address URL] [--json]`,
   summary: `Converts the files of a folder through a service that is started for it on a temporary folder, and reports how they ended, times,
       memory, and what was left. --address soaks a running one instead, with the key in API_KEY; then memory and what was left are not
-      seen. Settings of the service are taken from the environment. Exit code 0 when every failure lies in its file and nothing was left,
+      seen. Settings of the service are taken from the environment. SIGTERM ends it early, with the report. Exit code 0 when every failure lies in its file and nothing was left,
       1 when not.`,
   options: { count: { type: 'string' }, concurrency: { type: 'string' }, address: { type: 'string' }, json: { type: 'boolean' } },
   arguments: ['DIR'],
@@ -89,13 +89,22 @@ async function plan(client: SoakClient, folder: string, count: number): Promise<
 async function convertAll(client: SoakClient, jobs: readonly Job[], concurrency: number): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   const waiting = [...jobs];
+  // Whoever has seen enough gets the report of what there is.
+  process.once('SIGTERM', () => waiting.splice(0));
   await Promise.all(Array.from({ length: concurrency }, async () => {
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-      outcomes.push(await client.convert(job.file, job.to));
-      if (outcomes.length % SAY_EVERY === 0) process.stderr.write(`${outcomes.length} of ${jobs.length}, ${outcomes.filter(({ end }) => end === 'finished').length} finished\n`);
+      const outcome = await client.convert(job.file, job.to);
+      outcomes.push(outcome);
+      if (isSuspicious(outcome)) say(describeOutcome(outcome));
+      if (outcomes.length % SAY_EVERY === 0) say(`${outcomes.length} of ${jobs.length}, ${outcomes.filter(({ end }) => end === 'finished').length} finished`);
     }
   }));
   return outcomes;
+}
+
+/** Progress goes to stderr, so that stdout holds the report alone. */
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 /** Settings of the converter alone: addresses and folders are those of the soak. */

@@ -44,9 +44,14 @@ export interface SoakReport {
   readonly left: Left;
 }
 
+/** True for an end that does not lie in the file. */
+export function isSuspicious({ end }: Outcome): boolean {
+  return end !== 'finished' && !FILE_CAUSES.has(end);
+}
+
 /** Puts together what was seen. */
 export function makeReport(outcomes: readonly Outcome[], times: ReadonlyMap<string, JobTimes>, samples: readonly Sample[], left: Left, seconds: number): SoakReport {
-  const suspicious = outcomes.filter(({ end }) => end !== 'finished' && !FILE_CAUSES.has(end));
+  const suspicious = outcomes.filter(isSuspicious);
   const done = outcomes.filter(({ end }) => end === 'finished');
   const measured = [...times.values()];
   return {
@@ -62,8 +67,8 @@ export function makeReport(outcomes: readonly Outcome[], times: ReadonlyMap<stri
       'inside the engine': quantilesOf(measured.flatMap(({ billableMs }) => billableMs ?? [])),
     },
     repeated_attempts: measured.filter(({ attempts }) => attempts > 1).length,
-    suspicious: suspicious.slice(0, NAMED_MAX).map(describe),
-    failed: outcomes.filter(({ end }) => end !== 'finished').slice(0, NAMED_MAX).map(describe),
+    suspicious: suspicious.slice(0, NAMED_MAX).map(describeOutcome),
+    failed: outcomes.filter(({ end }) => end !== 'finished').slice(0, NAMED_MAX).map(describeOutcome),
     memory_mib: tellMemory(samples),
     left,
   };
@@ -85,7 +90,8 @@ export function printSoak(report: SoakReport): void {
   write(report.ok ? 'ok' : 'NOT OK');
 }
 
-function describe({ end, to, path, tookMs, jobId }: Outcome): string {
+/** One file in words. */
+export function describeOutcome({ end, to, path, tookMs, jobId }: Outcome): string {
   return `${end}: ${path} to ${to}, ${Math.round(tookMs)} ms, job ${jobId ?? 'none'}`;
 }
 
