@@ -73,14 +73,17 @@ const ENTRIES = [
   `stream_tags=${TAG_NAMES}`,
 ].join(':');
 
+/** What ffprobe says before it would decode a frame above the limit. */
+const TOO_MANY_PIXELS = /exceeds specified max pixel count/;
+
 /**
  * Asks ffprobe what a source holds.
- * @throws EngineFailure `damaged` when it cannot be read; also what `runProgram` throws.
+ * @throws EngineFailure `too_many_pixels`, or `damaged` when it cannot be read; also what `runProgram` throws.
  */
 export async function inspectRecording(job: JobDir, source: string, demuxer: string, context: Pick<ConversionContext, 'sandbox' | 'signal' | 'timeLimitMs'>): Promise<Recording> {
   const args = ['-v', 'error', ...openArguments(demuxer), '-show_entries', ENTRIES, '-of', 'json=compact=1', '-i', `./${source}`];
   const { output, exit } = await runMedia('ffprobe', { job, args, outputMax: ANSWER_MAX }, context);
-  if (exit.code !== 0) throw new EngineFailure('damaged', exit.stderrTail);
+  if (exit.code !== 0) throw new EngineFailure(TOO_MANY_PIXELS.test(exit.stderrTail) ? 'too_many_pixels' : 'damaged', exit.stderrTail);
   const { streams, format } = readAnswer(output);
   if (streams.length === 0) throw new EngineFailure('damaged', 'no streams');
   const sound = chosen(streams.filter((stream) => stream.codec_type === 'audio'));
