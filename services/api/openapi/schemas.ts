@@ -130,7 +130,7 @@ export const operationsShape = z
           output_format: z.string(),
           credits_estimated: z.int().min(1).describe('Credits held for such a job; it is never charged above it.'),
           weight: z.int().min(1).describe('Factor of the price of a conversion-minute: 4 from PDF to an office format, 2 from video to video and for iWork, else 1; the highest counts.'),
-          best_effort: z.boolean().describe('True where no faithful result is promised: what the formats share comes over, and layout, formulas or effects may be lost. Look at the result before it replaces the source.'),
+          best_effort: z.boolean().describe('True where no faithful result is promised: what the formats share comes over, and layout, formulas or effects may be lost. From PDF, headings, paragraphs, lists, tables and columns are recognised by how they look, and written as such; pages of pictures alone have no text and fail. Look at the result before it replaces the source.'),
         })
         .meta({ id: 'Operation', examples: [{ input_format: 'jpg', output_format: 'webp', credits_estimated: 1, weight: 1, best_effort: false }] }),
     ),

@@ -61,6 +61,12 @@ describe('what is found out about a page of words', () => {
     expect(blocksOf(page(lines(PROSE, 60, 100), words)).map((block) => tell(block))).to.deep.equal([`p ${PROSE.join(' ')}`, rows]);
   });
 
+  it('keeps words in one cell that begin every row', () => {
+    const rows = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => [`Part ${number} of many`, `${number * 10}`]);
+    const words = rows.flatMap((cells, row) => cells.flatMap((cell, column) => line(cell, 60 + column * 200, 100 + row * 16)));
+    expect(blocksOf(page(words)).map((block) => tell(block))).to.deep.equal([rows]);
+  });
+
   it('takes no gap of a justified line and no list for a table', () => {
     const wide = [...line('The committee met in the', 60, 113), ...line('morning and talked about', 220, 113)];
     const words = [line(PROSE[1] ?? '', 60, 100), wide, line(PROSE[2] ?? '', 60, 126), line('\u2022 one', 60, 160), line('\u2022 two', 60, 173)];
@@ -71,12 +77,12 @@ describe('what is found out about a page of words', () => {
     const pages = [1, 2, 3, 4].map((number) => page(line(`Roads of the county ${number}`, 60, 40), lines(PROSE, 60, 100)));
     const { header, footer, pages: flowing } = reflow(pages);
     expect({ header, footer }).to.deep.equal({ header: 'Roads of the county #', footer: undefined });
-    expect(flowing.map(({ blocks }) => blocks.map((block) => tell(block)))).to.deep.equal(Array(4).fill([`p ${PROSE.join(' ')}`]));
+    expect(flowing.flatMap(({ blocks }) => blocks.map((block) => tell(block)))).to.deep.equal(pages.map(() => `p ${PROSE.join(' ')}`));
   });
 
   it('leaves the head of a table that stands at the top of each page where it is', () => {
     const pages = [1, 2, 3].map(() => page(line('Name', 60, 60), line('Amount', 200, 60), line('Figs', 60, 74), line('12', 200, 74), line('Nuts', 60, 88), line('7', 200, 88)));
-    expect(reflow(pages).pages.map(({ blocks }) => blocks.map((block) => tell(block)))).to.deep.equal(Array(3).fill([[['Name', 'Amount'], ['Figs', '12'], ['Nuts', '7']]]));
+    expect(blocksOf(...pages).map((block) => tell(block))).to.deep.equal(pages.map(() => [['Name', 'Amount'], ['Figs', '12'], ['Nuts', '7']]));
   });
 
   it('leaves out the paper below recognised text, and keeps a picture between the paragraphs around it', () => {

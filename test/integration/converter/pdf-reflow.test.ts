@@ -19,7 +19,9 @@ const PAPER = flatText(`<text:h text:outline-level="1">On the mending of roads</
 
 /** A table with a head, words, numbers and days. */
 const ROWS = [['Item', 'Price', 'Sold', 'Since'], ...Array.from({ length: 20 }, (_, index) => [`Sort ${index + 1} of apples`, `${index + 1},250.50`, `${index * 7}`, `2024-01-${String(index + 1).padStart(2, '0')}`])];
-const TABLE = flatText(`<text:p>Sales of the year</text:p><table:table><table:table-column table:number-columns-repeated="4"/>${ROWS.map((cells) => `<table:table-row>${cells.map((cell) => `<table:table-cell><text:p>${cell}</text:p></table:table-cell>`).join('')}</table:table-row>`).join('')}</table:table>`);
+const TABLE = flatText(`<text:p>Sales of the year</text:p><table:table table:style-name="Wide"><table:table-column table:number-columns-repeated="4"/>${ROWS.map((cells) => `<table:table-row>${cells.map((cell) => `<table:table-cell><text:p>${cell}</text:p></table:table-cell>`).join('')}</table:table-row>`).join('')}</table:table>`)
+  .toString()
+  .replace('<office:body>', '<office:automatic-styles><style:style style:name="Wide" style:family="table"><style:table-properties style:width="440pt" table:align="left"/></style:style></office:automatic-styles><office:body>');
 
 function paragraph(name: string, sentences: number): string {
   return `<text:p>${Array.from({ length: sentences }, (_, index) => `Sentence ${index + 1} of the ${name} part tells of roads and carts.`).join(' ')}</text:p>`;

@@ -9,6 +9,9 @@ const SAME_SIZE_POINTS = 1;
 /** A line begins a paragraph when it is so much further from the line before than lines usually are, in sizes of letters. */
 const FURTHER = 0.35;
 
+/** Widest space between lines of a paragraph, in sizes of letters: double spacing. */
+const SPACING_MAX = 1.3;
+
 /** A line that begins so much further to the right, in sizes of letters, is indented. */
 const INDENT = 0.8;
 
@@ -69,7 +72,7 @@ function continues({ rows, marker }: Group, row: Row, right: number, usual: numb
   const before = rows.at(-1);
   const first = rows[0];
   if (before === undefined || first === undefined) return false;
-  if (Math.abs(before.size - row.size) >= SAME_SIZE_POINTS || row.top - before.bottom > usual + FURTHER * row.size) return false;
+  if (Math.abs(before.size - row.size) >= SAME_SIZE_POINTS || row.top - before.bottom > Math.min(usual, SPACING_MAX * row.size) + FURTHER * row.size) return false;
   if (markerOf(row) !== undefined || hasLeader(row) || hasLeader(before) || isBold(before) !== isBold(row)) return false;
   // Listings keep their lines.
   if (isMono(before) && isMono(row)) return false;

@@ -2,6 +2,7 @@ import { around, type Block, type Row, type Word } from './model.ts';
 import { rowOf, splitRow } from './rows.ts';
 import { hasLeader, joinRows } from './runs.ts';
 import { markerOf } from './markers.ts';
+import { COLUMN_GAP, separatorsOf, sizeOfRows } from './separators.ts';
 
 /** Gap between cells that alone makes a line one of a table, in sizes of letters. */
 const WIDE_GAP = 0.75;
@@ -15,26 +16,11 @@ const SINGLE_MAX = 1;
 /** Lines of one piece that do not begin in the first column: a cell may be broken into so many. */
 const HANGING_MAX = 6;
 
-/** Gap between columns, in sizes of letters, where all lines of a table agree on it. */
-const COLUMN_GAP = 0.35;
-
-/** A narrow gap, too, is one between columns where so many lines leave it, or where fewer begin or end at it exactly. */
-const NARROW_GAP_POINTS = 1.5;
-const SURE_LINES = 8;
-const ALIGNED_LINES = 3;
-const ALIGNED_POINTS = 1;
-
-/** Part of the lines that may cross a gap between columns, such as a title that is too long for its cell. */
-const CROSSING_MAX = 0.05;
-
 /** Lines that are further apart belong to different tables, in heights of a line. */
 const DISTANCE_MAX = 2.5;
 
 /** Lines closer than this, in sizes of letters, may be one cell that was broken. */
 const TIGHT = 0.25;
-
-/** Columns of one table: more are a drawing. */
-const COLUMNS_MAX = 100;
 
 /** A table, or a line that is not in one. */
 export type RowOrTable = { readonly row: Row } | { readonly table: Extract<Block, { kind: 'table' }> };
@@ -163,50 +149,11 @@ function tableOf(header: readonly Row[], body: readonly Row[]): Extract<Block, {
   }
   return {
     kind: 'table',
-    size: sizeOf(lines),
+    size: sizeOfRows(lines),
     rows: rows.map((cells) => cells.map((cell) => joinRows(cell))),
     box,
     widths: edges.slice(1).map((edge, index) => Math.max(1, edge - (edges[index] ?? 0))),
   };
-}
-
-function sizeOf(lines: readonly Row[]): number {
-  return lines.map(({ size }) => size).toSorted((a, b) => a - b)[Math.floor(lines.length / 2)] ?? 0;
-}
-
-/** The middles of the gaps that all lines leave, but for the few that may cross one. */
-function separatorsOf(rows: readonly Row[]): readonly number[] {
-  const size = sizeOf(rows);
-  const isColumn = ([left, right]: readonly [number, number]): boolean =>
-    rows.length >= SURE_LINES || right - left >= size * COLUMN_GAP || isAligned(rows, left, right);
-  return gapsOf(rows).filter((gap) => isColumn(gap)).map(([left, right]) => (left + right) / 2).slice(0, COLUMNS_MAX - 1);
-}
-
-/** Where hardly any line has a word, from left to right. */
-function gapsOf(rows: readonly Row[]): readonly (readonly [number, number])[] {
-  const crossingMax = Math.floor(rows.length * CROSSING_MAX);
-  const ends = rows.flatMap(({ words }) => words.flatMap(({ left, right }) => [[left, 1] as const, [right, -1] as const])).toSorted((a, b) => a[0] - b[0] || b[1] - a[1]);
-  const gaps: [number, number][] = [];
-  let open = 0;
-  let emptySince: number | undefined;
-  for (const [x, change] of ends) {
-    const wasEmpty = open <= crossingMax;
-    open += change;
-    const isEmpty = open <= crossingMax;
-    if (!wasEmpty && isEmpty) emptySince = x;
-    if (wasEmpty && !isEmpty) {
-      if (emptySince !== undefined && x - emptySince >= NARROW_GAP_POINTS) gaps.push([emptySince, x]);
-      emptySince = undefined;
-    }
-  }
-  return gaps;
-}
-
-/** True where lines end at the left of a gap, or begin at its right, all at one place. */
-function isAligned(rows: readonly Row[], left: number, right: number): boolean {
-  const ends = rows.flatMap(({ words }) => words.filter((word) => word.right <= left + ALIGNED_POINTS).slice(-1).map((word) => word.right));
-  const starts = rows.flatMap(({ words }) => words.filter((word) => word.left >= right - ALIGNED_POINTS).slice(0, 1).map((word) => word.left));
-  return [ends, starts].some((edges) => edges.length >= ALIGNED_LINES && Math.max(...edges) - Math.min(...edges) <= ALIGNED_POINTS);
 }
 
 function cellsOf(words: readonly Word[], separators: readonly number[]): Word[][] {
