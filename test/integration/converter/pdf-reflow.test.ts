@@ -45,7 +45,7 @@ describe('PDF to formats that people edit', function () {
   const engine = createPdfEngine(office);
   let sandbox: Sandbox;
   before(async () => {
-    sandbox = await createSandbox({ mode: 'auto' });
+    sandbox = await createSandbox({ mode: 'require' });
   });
   after(() => office.stop());
 
