@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { textOfRuns, type Block, type PageContent } from '../../../services/converter/engines/pdf/reflow/model.ts';
+import { textOfRuns, type Block, type PageContent, type Picture } from '../../../services/converter/engines/pdf/reflow/model.ts';
 import { reflow } from '../../../services/converter/engines/pdf/reflow/reflow.ts';
 import { line, lines, page } from '../../support/laid-out.ts';
 
@@ -9,6 +9,10 @@ const OTHER = ['Nobody had asked the farmers, whose carts used the', 'roads most
 
 function blocksOf(...pages: readonly PageContent[]): readonly Block[] {
   return reflow(pages).pages.flatMap(({ blocks }) => blocks);
+}
+
+function picture(left: number, top: number, right: number, bottom: number): Picture {
+  return { left, top, right, bottom, mime: 'image/png', bytes: Buffer.alloc(1) };
 }
 
 /** What a reader would say of a block. */
@@ -86,7 +90,6 @@ describe('what is found out about a page of words', () => {
   });
 
   it('leaves out the paper below recognised text, and keeps a picture between the paragraphs around it', () => {
-    const picture = (left: number, top: number, right: number, bottom: number) => ({ left, top, right, bottom, mime: 'image/png' as const, bytes: Buffer.alloc(1) });
     const content = { ...page(lines(PROSE, 60, 100), lines(OTHER, 60, 400)), pictures: [picture(0, 0, 595, 842), picture(60, 200, 300, 350), picture(10, 10, 12, 12)] };
     expect(blocksOf(content).map(({ kind }) => kind)).to.deep.equal(['paragraph', 'picture', 'paragraph']);
   });
