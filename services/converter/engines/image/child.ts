@@ -6,7 +6,10 @@ import { convertImage } from './convert.ts';
 import { imageJob, type ImageAnswer, type ImageJob } from './job.ts';
 
 async function answer(job: ImageJob): Promise<ImageAnswer> {
-  if (job.kind === 'probe') return { kind: 'probed', version: sharp.versions.sharp };
+  if (job.kind === 'probe') {
+    const { proveTool } = await import('./prove-tool.ts');
+    return { kind: 'probed', version: await proveTool(job.tool) };
+  }
   const startedAt = performance.now();
   try {
     await convertImage(job);

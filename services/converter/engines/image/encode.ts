@@ -1,12 +1,15 @@
 import type { Metadata, Sharp } from 'sharp';
 import { avifOptions, gifOptions, jpgOptions, pngOptions, tiffOptions, webpOptions } from '../../../../shared/domain/catalogue/options/image.ts';
-import type { ImageOutput } from './job.ts';
+import type { DrawnOutput } from './outputs.ts';
 
 /** Effort that keeps a 12-megapixel photograph at two seconds; the library's own default takes fourteen. */
 const AVIF_EFFORT = 2;
 
-/** Applies the options of a target format; each value is mapped by code, none is passed on by name. */
-export function encode(image: Sharp, output: ImageOutput, options: unknown, timing: Timing): Sharp {
+/**
+ * Applies the options of a target format; each value is mapped by code, none is passed on by name. What ffmpeg or we
+ * ourselves make the file of is handed over as PNG.
+ */
+export function encode(image: Sharp, output: DrawnOutput, options: unknown, timing: Timing): Sharp {
   switch (output) {
     case 'avif': {
       const { quality, lossless, effort = AVIF_EFFORT, chroma_subsampling } = avifOptions.parse(options);
@@ -33,6 +36,17 @@ export function encode(image: Sharp, output: ImageOutput, options: unknown, timi
       const { quality, lossless, effort, loop = timing.loop } = webpOptions.parse(options);
       return image.webp({ quality, lossless, effort, loop, delay: timing.delay });
     }
+    case 'ico':
+      return image.png();
+    case 'bmp':
+    case 'jp2':
+    case 'jxl':
+    case 'pcx':
+    case 'ppm':
+    case 'qoi':
+    case 'tga':
+      // Not for keeping: the next program takes it apart at once.
+      return image.png({ compressionLevel: 0 });
   }
 }
 

@@ -1,55 +1,102 @@
 import sharp, { type Metadata, type SharpOptions } from 'sharp';
+import type { FormatName } from '../../../../shared/domain/catalogue/formats.ts';
 import type { CommonImageOptions } from '../../../../shared/domain/catalogue/options/image.ts';
 import { EngineFailure } from '../failure.ts';
-import type { ConvertJob, ImageOutput } from './job.ts';
+import { ICON_SIDE_MAX } from './icon-write.ts';
+import { FRAMES_MAX, PIXELS_MAX } from './limits.ts';
+import type { ImageOutput } from './outputs.ts';
 import { fittedSize, turnedSize } from './size.ts';
 
-/** Pixels of all frames together that are decoded or encoded: a 100-megapixel picture takes 0.4 GB of memory. */
-const PIXELS_MAX = 100_000_000;
-
-/** Frames of an animation: each costs time of its own, however small it is. */
-const FRAMES_MAX = 500;
-
-/** Longest side that a format can store, pixels. */
-const SIDE_MAX: Readonly<Record<ImageOutput, number>> = {
+/** Longest side that a format can store, pixels; the others can store more than is ever drawn. */
+const SIDE_MAX: Partial<Readonly<Record<ImageOutput, number>>> = {
   avif: 16_384,
   gif: 65_535,
+  ico: ICON_SIDE_MAX,
   jpg: 65_500,
-  png: PIXELS_MAX,
-  tiff: PIXELS_MAX,
+  pcx: 65_535,
+  tga: 65_535,
   webp: 16_383,
 };
 
-const ANIMATED = new Set(['gif', 'webp']);
+const ANIMATED: ReadonlySet<FormatName> = new Set(['gif', 'webp']);
+
+/** Formats whose several pictures are pages. To TIFF they stay together; to PDF so do the frames of animations. */
+const PAGED: ReadonlySet<FormatName> = new Set(['tiff']);
+
+/** Dots per inch at which drawings are drawn: as large as on a screen, for paper twice as fine. */
+const SCREEN_DENSITY = 72;
+const PAPER_DENSITY = 144;
 
 /** How a source is to be opened, decided from its header alone. */
 export interface Source {
+  readonly bytes: Buffer;
+  readonly output: ImageOutput;
   readonly open: SharpOptions;
   /** True when several frames stay together as an animation. */
   readonly animated: boolean;
+  /** True when the frames of an animation become pages; they are decoded together, because each builds on those before. */
+  readonly framed: boolean;
+  /** The pages that go into the result, counted from 0; one where an animation stays together. */
+  readonly pages: readonly number[];
   readonly metadata: Metadata;
+}
+
+/** What is to become what. */
+export interface Inspected {
+  /** A format that sharp decodes. */
+  readonly input: FormatName;
+  readonly output: ImageOutput;
+  readonly options: CommonImageOptions;
 }
 
 /**
  * Reads the header and refuses what would take too much, before anything is decoded.
- * @throws EngineFailure `damaged`, `page_not_found`, `too_many_frames`, `too_many_pixels`, `result_too_large`.
+ * @throws EngineFailure `damaged`, `page_not_found`, `too_many_frames`, `too_many_pages`, `too_many_pixels`, `result_too_large`.
  */
-export async function inspectSource(bytes: Buffer, job: ConvertJob, options: CommonImageOptions): Promise<Source> {
-  const base: SharpOptions = { failOn: 'warning', limitInputPixels: PIXELS_MAX, ...(job.input === 'svg' ? { density: options.density ?? 72 } : {}) };
+export async function inspectSource(bytes: Buffer, { input, output, options }: Inspected): Promise<Source> {
+  const density = options.density ?? (output === 'pdf' ? PAPER_DENSITY : SCREEN_DENSITY);
+  const base: SharpOptions = { failOn: 'warning', limitInputPixels: PIXELS_MAX, ...(input === 'svg' ? { density } : {}) };
   const first = await readHeader(bytes, base);
-  const pages = first.pages ?? 1;
-  if (options.page !== undefined && options.page > pages) throw new EngineFailure('page_not_found');
-  const animated = pages > 1 && options.page === undefined && ANIMATED.has(job.input) && ANIMATED.has(job.output);
-  const frames = animated ? pages : 1;
-  if (frames > FRAMES_MAX) throw new EngineFailure('too_many_frames');
-  const open: SharpOptions = { ...base, ...(animated ? { pages: -1 } : { page: (options.page ?? 1) - 1, pages: 1 }) };
-  const metadata = open.page === undefined || open.page === 0 ? first : await readHeader(bytes, open);
+  const count = first.pages ?? 1;
+  if (options.page !== undefined && options.page > count) throw new EngineFailure('page_not_found');
+  const several = count > 1 && options.page === undefined;
+  const animated = several && ANIMATED.has(input) && ANIMATED.has(output);
+  const framed = several && ANIMATED.has(input) && output === 'pdf';
+  const paged = several && PAGED.has(input) && (PAGED.has(output) || output === 'pdf');
+  if (animated && count > FRAMES_MAX) throw new EngineFailure('too_many_frames');
+  if ((paged || framed) && count > FRAMES_MAX) throw new EngineFailure('too_many_pages');
+  const pages = paged ? Array.from({ length: count }, (_, page) => page) : [(options.page ?? 1) - 1];
+  const source: Source = { bytes, output, open: base, animated, framed, pages, metadata: first };
+  if (!animated && !framed) return openPage(source, pages[0] ?? 0, options);
+  checkSize(first, count, output, options);
+  const open: SharpOptions = { ...base, pages: -1 };
+  return framed ? source : { ...source, open, metadata: await readHeader(bytes, open) };
+}
+
+/**
+ * The same source, open at one of its pages.
+ * @throws EngineFailure `damaged`, `too_many_pixels`, `result_too_large`.
+ */
+export async function openPage(source: Source, page: number, options: CommonImageOptions): Promise<Source> {
+  const open: SharpOptions = { ...source.open, page, pages: 1 };
+  const metadata = page === 0 ? source.metadata : await readHeader(source.bytes, open);
+  checkSize(metadata, 1, source.output, options);
+  return { ...source, open, metadata };
+}
+
+/** Without a size of its own an icon is made as large as it may be, and never larger than its source. */
+export function fittingIcon(metadata: Metadata, options: CommonImageOptions): CommonImageOptions {
+  if (options.width !== undefined || options.height !== undefined) return options;
+  const { width, height } = turnedSize(metadata.autoOrient, options.rotate ?? 0);
+  return Math.max(width, height) <= ICON_SIDE_MAX ? options : { ...options, width: ICON_SIDE_MAX, height: ICON_SIDE_MAX, fit: 'inside' };
+}
+
+function checkSize(metadata: Metadata, frames: number, output: ImageOutput, options: CommonImageOptions): void {
   if (metadata.width * metadata.height * frames > PIXELS_MAX) throw new EngineFailure('too_many_pixels');
-  const upright = animated ? metadata : metadata.autoOrient;
-  const result = fittedSize(turnedSize(upright, options.rotate ?? 0), options);
-  if (Math.max(result.width, result.height) > SIDE_MAX[job.output]) throw new EngineFailure('result_too_large');
+  const upright = frames > 1 ? metadata : metadata.autoOrient;
+  const result = fittedSize(turnedSize(upright, options.rotate ?? 0), output === 'ico' ? fittingIcon(metadata, options) : options);
+  if (Math.max(result.width, result.height) > (SIDE_MAX[output] ?? PIXELS_MAX)) throw new EngineFailure('result_too_large');
   if (result.width * result.height * frames > PIXELS_MAX) throw new EngineFailure('result_too_large');
-  return { open, animated, metadata: animated ? await readHeader(bytes, open) : metadata };
 }
 
 /** The limit is left out here so that a picture over it can be told from a broken one; headers cost nothing. */

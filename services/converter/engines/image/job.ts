@@ -1,21 +1,17 @@
 import { z } from 'zod';
-import { FORMAT_NAMES, type FormatName } from '../../../../shared/domain/catalogue/formats.ts';
+import { FORMAT_NAMES } from '../../../../shared/domain/catalogue/formats.ts';
 import { FAILURE_CAUSES } from '../failure.ts';
+import { IMAGE_OUTPUTS } from './outputs.ts';
 
-/** What sharp encodes. */
-const IMAGE_OUTPUTS = ['avif', 'gif', 'jpg', 'png', 'tiff', 'webp'] as const;
+/** The libraries that work inside the child. */
+const CHILD_TOOLS = ['sharp', 'libheif', 'pdfkit'] as const;
 
-/** One of the formats that sharp encodes. */
-export type ImageOutput = (typeof IMAGE_OUTPUTS)[number];
-
-/** True for a format that sharp encodes. */
-export function isImageOutput(format: FormatName): format is ImageOutput {
-  return IMAGE_OUTPUTS.some((output) => output === format);
-}
+/** One of the libraries of the child. */
+export type ChildTool = (typeof CHILD_TOOLS)[number];
 
 /** One line on the child's stdin: what to do. Paths are relative to its working folder, the job's. */
 export const imageJob = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('probe') }),
+  z.object({ kind: z.literal('probe'), tool: z.enum(CHILD_TOOLS) }),
   z.object({
     kind: z.literal('convert'),
     source: z.string(),

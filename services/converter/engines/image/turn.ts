@@ -1,6 +1,5 @@
-import sharp, { type Sharp } from 'sharp';
+import sharp, { type Sharp, type SharpOptions } from 'sharp';
 import type { CommonImageOptions } from '../../../../shared/domain/catalogue/options/image.ts';
-import type { Source } from './inspect.ts';
 
 const CHANNELS = 4;
 
@@ -19,18 +18,22 @@ export function turnStill(image: Sharp, options: CommonImageOptions): Sharp {
   return degrees === 0 ? image : image.rotate(degrees, { background: options.background ?? TRANSPARENT });
 }
 
-/**
- * Mirrors and turns each frame of an animation by itself. libvips holds an animation as one tall strip: turning or mirroring that
- * strip would play the frames backwards, and sharp refuses every angle but 180.
- */
-export async function turnFrames(bytes: Buffer, { open }: Source, options: CommonImageOptions): Promise<Sharp> {
+/** Decodes an animation, which libvips holds as one tall strip, and takes its frames apart. */
+export async function* splitFrames(bytes: Buffer, open: SharpOptions): AsyncGenerator<Sharp> {
   const { data, info } = await sharp(bytes, open).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
   const height = info.pageHeight ?? info.height;
   const frameBytes = info.width * height * CHANNELS;
-  const frames: Buffer[] = [];
   for (let start = 0; start < data.length; start += frameBytes) {
-    const frame = sharp(data.subarray(start, start + frameBytes), { raw: { width: info.width, height, channels: CHANNELS } });
-    frames.push(await turnStill(frame, options).png({ compressionLevel: 0 }).toBuffer());
+    yield sharp(data.subarray(start, start + frameBytes), { raw: { width: info.width, height, channels: CHANNELS } });
   }
+}
+
+/**
+ * Mirrors and turns each frame of an animation by itself. Turning or mirroring the strip would play the frames
+ * backwards, and sharp refuses every angle but 180.
+ */
+export async function turnFrames(bytes: Buffer, open: SharpOptions, options: CommonImageOptions): Promise<Sharp> {
+  const frames: Buffer[] = [];
+  for await (const frame of splitFrames(bytes, open)) frames.push(await turnStill(frame, options).png({ compressionLevel: 0 }).toBuffer());
   return sharp(frames, { join: { animated: true }, limitInputPixels: open.limitInputPixels ?? true });
 }

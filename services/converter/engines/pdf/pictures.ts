@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { zipOptions } from '../../../../shared/domain/catalogue/options/pdf.ts';
 import { convertImage } from '../image/convert.ts';
 import { EngineFailure } from '../failure.ts';
-import type { ImageOutput } from '../image/job.ts';
+import type { DrawnOutput } from '../image/outputs.ts';
 import { sizeOfPage, type PageSize } from './inspect.ts';
 import { runToolWell } from './tool.ts';
 import { createZip } from './zip.ts';
@@ -39,7 +39,7 @@ const drawing = z.object({
  * Draws one page and stores it as the image engine would store a photograph.
  * @throws EngineFailure `page_not_found`, `too_many_pixels`, or what `convertImage` throws.
  */
-export async function convertPage(pdf: { path: string; pages: number }, result: string, output: ImageOutput, options: Readonly<Record<string, unknown>>): Promise<void> {
+export async function convertPage(pdf: { path: string; pages: number }, result: string, output: DrawnOutput, options: Readonly<Record<string, unknown>>): Promise<void> {
   const { page, dpi, width, height } = drawing.parse(options);
   if (page > pdf.pages) throw new EngineFailure('page_not_found');
   const { page: _page, dpi: _dpi, password: _password, ...stored } = options;

@@ -10,7 +10,7 @@ const FITS = ['inside', 'outside', 'cover', 'contain', 'fill'] as const;
 const COLOUR_ERROR = 'must be a colour written #rrggbb or #rrggbbaa';
 
 /** Options of every image target. */
-const common = {
+export const common = {
   width: whole(1, DIMENSION_MAX_PX, 'Width of the result in pixels; without `height` the proportions stay.'),
   height: whole(1, DIMENSION_MAX_PX, 'Height of the result in pixels; without `width` the proportions stay.'),
   fit: oneOf(
@@ -38,11 +38,13 @@ export const commonImageOptions = z.object(common);
 /** Options that decide what is drawn; the others decide how it is stored. */
 export type CommonImageOptions = z.infer<typeof commonImageOptions>;
 
-function quality(preset: number) {
+/** Quality of a lossy compression, with the default of its format. */
+export function quality(preset: number) {
   return whole(1, 100, `Quality of the lossy compression, 100 is best. Default ${preset}.`);
 }
 
-const lossless = flag('Compress without any loss; `quality` then has no effect. Default false.');
+/** Compression without loss, where a format offers both. */
+export const lossless = flag('Compress without any loss; `quality` then has no effect. Default false.');
 const loop = whole(0, 65_535, 'How often an animation plays, 0 is for ever. Default: as in the source.');
 const chroma = oneOf(['4:2:0', '4:4:4'], 'How finely colour is stored; `4:4:4` keeps thin coloured lines sharp. Default 4:2:0.');
 

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { FORMATS, type FormatName } from '../formats.ts';
 import { aacOptions, flacOptions, mp3Options, oggOptions, opusOptions, pcmOptions, wmaOptions } from './audio.ts';
 import { only } from './field.ts';
+import { icoOptions, jp2Options, jxlOptions, plainImageOptions } from './image-containers.ts';
+import { imagePdfOptions } from './image-pdf.ts';
 import { avifOptions, gifOptions, jpgOptions, pngOptions, tiffOptions, webpOptions } from './image.ts';
 import { officeOptions, officeToPdf, olderOfficeOptions } from './office.ts';
 import { officeSource, pdfPicture, pdfText, pdfToPdf, svgOptions, zipOptions } from './pdf.ts';
@@ -14,6 +16,7 @@ export const OPTION_SCHEMAS = {
   aiff: pcmOptions,
   avi: aviOptions,
   avif: avifOptions.extend(pdfPicture),
+  bmp: plainImageOptions,
   csv: csvOptions,
   doc: olderOfficeOptions.extend(textSource),
   docx: officeOptions.extend({ ...officeSource, ...textSource }),
@@ -21,7 +24,10 @@ export const OPTION_SCHEMAS = {
   flac: flacOptions,
   gif: gifOptions.extend({ ...pdfPicture, ...gifFromFilm }),
   html: htmlOptions.extend(officeSource),
+  ico: icoOptions,
+  jp2: jp2Options,
   jpg: jpgOptions.extend({ ...pdfPicture, ...frameOptions }),
+  jxl: jxlOptions,
   m4a: aacOptions,
   md: mdOptions.extend(officeSource),
   mkv: mp4Options,
@@ -33,12 +39,16 @@ export const OPTION_SCHEMAS = {
   odt: officeOptions.extend({ ...officeSource, ...textSource }),
   ogg: oggOptions,
   opus: opusOptions,
-  pdf: z.strictObject({ ...pdfToPdf, ...officeToPdf, ...textSource, ...csvCells }),
+  pcx: plainImageOptions,
+  pdf: z.strictObject({ ...pdfToPdf, ...officeToPdf, ...textSource, ...csvCells, ...imagePdfOptions }),
   png: pngOptions.extend({ ...pdfPicture, ...frameOptions }),
+  ppm: plainImageOptions,
   ppt: olderOfficeOptions,
   pptx: officeOptions.extend(officeSource),
+  qoi: plainImageOptions,
   rtf: olderOfficeOptions.extend({ ...officeSource, ...textSource }),
   svg: svgOptions,
+  tga: plainImageOptions,
   tiff: tiffOptions.extend(pdfPicture),
   txt: z.strictObject({ ...pdfText, ...officeSource, ...txtText }),
   wav: pcmOptions,
