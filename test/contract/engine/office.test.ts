@@ -38,7 +38,7 @@ describe('the office engine', function () {
     await writeFile(path, bytes);
     if (output === 'pdf') expect(pagesOf(path)).to.deep.include({ fontsMissing: [], blank: [] });
     const sample = fixturePath(SAMPLES[input] ?? expect.fail(`no sample of ${input}`));
-    const [before, after] = [await wordsOf(sample, await readFile(sample), input), await wordsOf(path, bytes, output)];
+    const [before, after] = [await wordsOf(sample, await readFile(sample), input, output), await wordsOf(path, bytes, output)];
     if (before === undefined || after === undefined) return;
     // A ppt keeps what was deleted from it, and its reader cannot tell; all that is in the result has to be in it, though.
     expect(input === 'ppt' ? recall(after, before) : recall(before, after)).to.be.at.least(FORMATS[output].category === 'document' ? RECALL_MIN.document : RECALL_MIN.other);

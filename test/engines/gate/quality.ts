@@ -105,7 +105,7 @@ function expectPages({ path }: Judged): number {
 
 async function judgeDocument(source: Judged, result: Judged, loose: boolean): Promise<Quality> {
   const pages = result.format === 'pdf' ? { pages: expectPages(result) } : {};
-  const before = await wordsOf(source.path, source.bytes, source.format);
+  const before = await wordsOf(source.path, source.bytes, source.format, result.format);
   const after = await wordsOf(result.path, result.bytes, result.format);
   if (after === undefined) throw new Error(`nobody here reads ${result.format}`);
   expect(after.length, 'words in the result').to.be.greaterThan(0);

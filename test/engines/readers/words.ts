@@ -11,13 +11,14 @@ const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
 /**
  * The words of a document, each as often as it stands there, read by a program that had no part in converting it.
  * Undefined where there is no such program.
+ * `into` leaves out what a result of that format cannot hold.
  */
-export async function wordsOf(path: string, bytes: Buffer, format: FormatName): Promise<readonly string[] | undefined> {
-  const text = await textOf(path, bytes, format);
+export async function wordsOf(path: string, bytes: Buffer, format: FormatName, into?: FormatName): Promise<readonly string[] | undefined> {
+  const text = await textOf(path, bytes, format, into);
   return text?.normalize('NFKC').toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? (text === undefined ? undefined : []);
 }
 
-async function textOf(path: string, bytes: Buffer, format: FormatName): Promise<string | undefined> {
+async function textOf(path: string, bytes: Buffer, format: FormatName, into: FormatName | undefined): Promise<string | undefined> {
   switch (format) {
     case 'docx':
       return members(bytes, /^word\/document\.xml$/).map(wordprocessingText).join(' ');
@@ -29,9 +30,10 @@ async function textOf(path: string, bytes: Buffer, format: FormatName): Promise<
     case 'xlsx':
     case 'xls':
     case 'ods':
-      return cellTexts(bytes).flat(2).join(' ');
+      // A csv holds one sheet; the first, unless another was asked for.
+      return (into === 'csv' ? cellTexts(bytes).slice(0, 1) : cellTexts(bytes)).flat(2).join(' ');
     case 'epub':
-      return members(bytes, /\.x?html?$/).map(htmlText).join(' ');
+      return members(bytes, /(?<!\bnav)(?<!\bcontents)\.x?html?$/).map(htmlText).join(' ');
     case 'doc':
       return (await new WordExtractor().extract(bytes)).getBody();
     case 'ppt':
@@ -40,8 +42,9 @@ async function textOf(path: string, bytes: Buffer, format: FormatName): Promise<
       return richText(bytes.toString('latin1'));
     case 'html':
       return htmlText(bytes.toString('utf8'));
-    case 'txt':
     case 'md':
+      return bytes.toString('utf8').replace(/^---\n[\s\S]*?\n---\n/, '').replaceAll(/data:image\/[^)\s]*/g, '');
+    case 'txt':
     case 'csv':
       return bytes.toString('utf8');
     case 'pdf':
