@@ -25,6 +25,14 @@ function book(files: Readonly<Record<string, string>>, chapter = '<html><body><p
   return Buffer.from(zipSync(Object.fromEntries(Object.entries(all).map(([name, text]) => [name, [strToU8(text), { level: name === 'mimetype' ? 0 : 9 }]]))));
 }
 
+function textOf(pdf: Buffer): string {
+  return execFileSync('pdftotext', ['-', '-'], { input: pdf }).toString();
+}
+
+function picturesOf(pdf: Buffer): number {
+  return execFileSync('pdfimages', ['-list', '-'], { input: pdf }).toString().trim().split('\n').length - 2;
+}
+
 describe('hostile texts', function () {
   this.timeout(TIMEOUT_MS);
   let texts: Texts;
@@ -46,8 +54,6 @@ describe('hostile texts', function () {
   });
 
   const converting = (source: string | Buffer, input: FormatName, output: FormatName, timeLimitMs = TIMEOUT_MS): Promise<Converted> => convertIn(texts.sandbox, texts.engine, { source, input, output, timeLimitMs });
-  const textOf = (pdf: Buffer): string => execFileSync('pdftotext', ['-', '-'], { input: pdf }).toString();
-  const picturesOf = (pdf: Buffer): number => execFileSync('pdfimages', ['-list', '-'], { input: pdf }).toString().trim().split('\n').length - 2;
 
   it('that refer to other places and files get nothing of them, in every form (§8)', async () => {
     const { port } = listener.address() as AddressInfo;
