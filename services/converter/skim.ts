@@ -31,7 +31,7 @@ export async function skimQueue(nc: NatsConnection, { durable, logger, signal }:
       skipped += ended;
     }
   } catch (error) {
-    logger.warn({ err: error, consumer: durable }, 'cannot skip jobs that have ended; the worker looks at each');
+    if (!signal.aborted) logger.warn({ err: error, consumer: durable }, 'cannot skip jobs that have ended; the worker looks at each');
   }
 }
 

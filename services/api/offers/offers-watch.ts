@@ -84,7 +84,8 @@ export class OffersWatch implements Offers {
     const said = entry.operation === 'PUT' ? announcement.safeParse(parseJson(entry.string())) : undefined;
     if (said?.success === true) this.#announced.hear(entry.key, said.data, entry.created.getTime());
     else this.#announced.forget(entry.key);
-    this.#renew();
+    // What was in the bucket comes one after the other; the list is made when the last of it is there.
+    if (entry.isUpdate) this.#renew();
   }
 
   #renew(): void {
