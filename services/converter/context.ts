@@ -26,7 +26,7 @@ export type ConverterContext = {
   readonly lane: Lane;
   /** The engine for a pair; undefined when a tool that it needs does not work in this process. */
   readonly engineFor: (pair: Pair) => ReadyEngine | undefined;
-  /** Jobs that this process is converting now. */
+  /** Jobs of this queue that this process is converting now. */
   readonly running: Set<string>;
   readonly clock: Clock;
   readonly logger: Logger;

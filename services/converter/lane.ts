@@ -9,9 +9,11 @@ import { convertJob } from './worker.ts';
  * Works the queue of `context.lane` with slots of its own, and skips beside that what has ended long ago. Throws
  * `TransientError` when NATS is away.
  */
-export async function startLane(nc: NatsConnection, context: ConverterContext, slots: number, cleanup: Cleanup): Promise<void> {
+export async function startLane(nc: NatsConnection, context: Omit<ConverterContext, 'running'>, slots: number, cleanup: Cleanup): Promise<void> {
   const durable = `converter-${context.lane}`;
-  const worker = await startWorker(nc, { stream: 'JOBS', durable, slots, handle: (message, signal) => convertJob(context, message, signal) }, context.logger);
+  // Every queue sees every job; one that shared this set with the others would put off a job that they only look at.
+  const own = { ...context, running: new Set<string>() };
+  const worker = await startWorker(nc, { stream: 'JOBS', durable, slots, handle: (message, signal) => convertJob(own, message, signal) }, context.logger);
   cleanup.add(`worker of ${context.lane}`, () => worker.stop());
   const stopping = new AbortController();
   // Nobody waits for it: what it has in hand at a stop comes again.

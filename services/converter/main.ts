@@ -59,7 +59,6 @@ async function startConverter(cleanup: Cleanup, logger: Logger): Promise<void> {
     dataKeys: await openKvDataKeys(nc, masterKey),
     sandbox,
     engineFor: engineFinder(engines, tools),
-    running: new Set<string>(),
     clock: systemClock,
     logger,
     resultTtlMs: config.RESULT_TTL_SECONDS * 1000,

@@ -21,6 +21,8 @@ import { cancelled, created, sourceReceived } from '../../support/job-events.ts'
 import { startNats, type TestNats } from '../../support/servers.ts';
 
 const DONE_LIMIT_MS = 60_000;
+/** How long a job waits that a queue takes for one in hand. */
+const PUT_OFF_MS = 5_000;
 const NEVER = new AbortController().signal;
 const logger = createLogger('test', 'silent');
 /** A job of the queue `office`. */
@@ -82,6 +84,17 @@ describe('the queues of the converter', function () {
     await start('office', ['pdf']);
     await untilFinished(document.job);
     expect([bench.engine.conversions, office.conversions]).to.deep.equal([1, 1]);
+  });
+
+  it('look at a job at the same time, and none of them puts it off for that', async () => {
+    const one = bench.anotherProcess();
+    const engineFor = ({ engine }: Pair) => ({ name: engine, version: '1.0.0', engine: engine === 'image' ? bench.engine : office });
+    for (const lane of LANES) await startLane(nc, { ...one, lane, engineFor }, 1, cleanup);
+    for (let jobs = 0; jobs < 5; jobs += 1) {
+      const startMs = performance.now();
+      await untilFinished((await bench.queuedAs(DOCUMENT)).job);
+      expect(performance.now() - startMs).to.be.lessThan(PUT_OFF_MS);
+    }
   });
 
   it('are those of which a converter has any tool', () => {
