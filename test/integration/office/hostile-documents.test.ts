@@ -33,6 +33,12 @@ function relation(id: string, type: string, target: string, external = false): s
 const drawing = (link: string): string =>
   `<w:p><w:r><w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"><wp:extent cx="900000" cy="900000"/><wp:docPr id="1" name="p"/><a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:nvPicPr><pic:cNvPr id="1" name="p"/><pic:cNvPicPr/></pic:nvPicPr><pic:blipFill><a:blip xmlns:r="${RELATIONS}" ${link}/><a:stretch><a:fillRect/></a:stretch></pic:blipFill><pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="900000" cy="900000"/></a:xfrm><a:prstGeom prst="rect"/></pic:spPr></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>`;
 
+/** A field of a docx, which is run when it is opened. */
+const field = (code: string): string => `<w:p><w:fldSimple w:instr="${code}"><w:r><w:t>x</w:t></w:r></w:fldSimple></w:p>`;
+
+/** A row of one formula. */
+const cell = (formula: string): string => `<table:table-row><table:table-cell table:formula="of:=${formula}" office:value-type="string"/></table:table-row>`;
+
 function docx(body: string, links: readonly string[], more: readonly MemberSpec[] = []): Buffer {
   return makeZip([
     contentTypes('docx'),
@@ -131,7 +137,6 @@ describe('documents that mean harm', function () {
   });
 
   it('get nothing by the fields of a docx and an rtf that include files and pictures', async () => {
-    const field = (code: string): string => `<w:p><w:fldSimple w:instr="${code}"><w:r><w:t>x</w:t></w:r></w:fldSimple></w:p>`;
     await expectNothingTaken(docx([`INCLUDETEXT &quot;${folder}/secret.txt&quot;`, `INCLUDEPICTURE &quot;${web}/a.png&quot;`, `DDEAUTO cmd &quot;/c x&quot;`].map(field).join(''), []), 'docx');
     const codes = [`INCLUDETEXT "${folder}/secret.txt"`, `INCLUDEPICTURE "${web}/a.png"`, `INCLUDEPICTURE "file://${folder}/secret.png"`].map((code) => `{\\field{\\*\\fldinst ${code}}{\\fldrslt }}`);
     await expectNothingTaken(Buffer.from(`{\\rtf1\\ansi{\\*\\template ${web}/evil.dot}${codes.join('')} honest words\\par}`), 'rtf');
@@ -155,7 +160,6 @@ describe('documents that mean harm', function () {
 
   it('call no service and read no other file by the formulas of a sheet', async () => {
     await expectNothingTaken(xlsx([`WEBSERVICE(&quot;${web}/x&quot;)`, `WEBSERVICE(&quot;file://${folder}/secret.txt&quot;)`, `'file://${folder}/[secret.txt]Sheet1'!A1`, `HYPERLINK(&quot;${web}&quot;)`]), 'xlsx');
-    const cell = (formula: string): string => `<table:table-row><table:table-cell table:formula="of:=${formula}" office:value-type="string"/></table:table-row>`;
     const rows = [`WEBSERVICE(&quot;${web}/x&quot;)`, `DDE(&quot;soffice&quot;;&quot;${folder}/secret.txt&quot;;&quot;A1&quot;)`, `['file://${folder}/secret.txt'#$Sheet1.A1]`].map(cell).join('');
     await expectNothingTaken(odf('spreadsheet', `<table:table table:name="a"><table:table-row><table:table-cell office:value-type="string"><text:p xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0">honest words</text:p></table:table-cell></table:table-row>${rows}</table:table>`), 'ods');
     const linked = `<table:table table:name="b"><table:table-source xlink:type="simple" xlink:href="file://${folder}/secret.txt" table:filter-name="Text - txt - csv (StarCalc)"/></table:table>`;
