@@ -37,7 +37,7 @@ const drawing = (link: string): string =>
 const field = (code: string): string => `<w:p><w:fldSimple w:instr="${code}"><w:r><w:t>x</w:t></w:r></w:fldSimple></w:p>`;
 
 /** A row of one formula. */
-const cell = (formula: string): string => `<table:table-row><table:table-cell table:formula="of:=${formula}" office:value-type="string"/></table:table-row>`;
+const formulaRow = (formula: string): string => `<table:table-row><table:table-cell table:formula="of:=${formula}" office:value-type="string"/></table:table-row>`;
 
 function docx(body: string, links: readonly string[], more: readonly MemberSpec[] = []): Buffer {
   return makeZip([
@@ -160,7 +160,7 @@ describe('documents that mean harm', function () {
 
   it('call no service and read no other file by the formulas of a sheet', async () => {
     await expectNothingTaken(xlsx([`WEBSERVICE(&quot;${web}/x&quot;)`, `WEBSERVICE(&quot;file://${folder}/secret.txt&quot;)`, `'file://${folder}/[secret.txt]Sheet1'!A1`, `HYPERLINK(&quot;${web}&quot;)`]), 'xlsx');
-    const rows = [`WEBSERVICE(&quot;${web}/x&quot;)`, `DDE(&quot;soffice&quot;;&quot;${folder}/secret.txt&quot;;&quot;A1&quot;)`, `['file://${folder}/secret.txt'#$Sheet1.A1]`].map(cell).join('');
+    const rows = [`WEBSERVICE(&quot;${web}/x&quot;)`, `DDE(&quot;soffice&quot;;&quot;${folder}/secret.txt&quot;;&quot;A1&quot;)`, `['file://${folder}/secret.txt'#$Sheet1.A1]`].map(formulaRow).join('');
     await expectNothingTaken(odf('spreadsheet', `<table:table table:name="a"><table:table-row><table:table-cell office:value-type="string"><text:p xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0">honest words</text:p></table:table-cell></table:table-row>${rows}</table:table>`), 'ods');
     const linked = `<table:table table:name="b"><table:table-source xlink:type="simple" xlink:href="file://${folder}/secret.txt" table:filter-name="Text - txt - csv (StarCalc)"/></table:table>`;
     await expectNothingTaken(odf('spreadsheet', `<table:table table:name="a"><table:table-row><table:table-cell office:value-type="string"><text:p>honest words</text:p></table:table-cell></table:table-row></table:table>${linked}`), 'ods');
