@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { TransientError } from '../../../../shared/errors/errors.ts';
 import type { Exit } from '../../sandbox/process.ts';
 import type { ConversionContext } from '../engine.ts';
 import { checkExit } from '../exit.ts';
@@ -14,14 +15,14 @@ import type { ConvertOrder, WorkerAnswer } from './protocol.ts';
 /** Pages of the longest document that is converted. */
 const PAGES_MAX = 10_000;
 
-/** Time in which an instance that stopped talking is expected to be gone by itself, milliseconds. */
+/** Time in which an instance that stopped talking is gone by itself, and one that works has removed a folder, milliseconds. */
 const GONE_MS = 2_000;
 
 /** A document that was converted; its result lies in the job's folder. */
 export interface Converted {
   readonly billableMs: number;
-  /** What the instance has in memory now. */
-  readonly memoryBytes: number;
+  /** What the instance has in memory now; undefined when it is not fit for another job. */
+  readonly memoryBytes: number | undefined;
 }
 
 /**
@@ -31,7 +32,7 @@ export interface Converted {
  */
 export async function convertWith(instance: Instance, task: OfficeTask, context: Pick<ConversionContext, 'signal' | 'timeLimitMs'>, isolation: Isolation): Promise<Converted> {
   const folder = randomBytes(8).toString('hex');
-  const handed = await handOver(instance.folder, folder, task.job, task.source);
+  const handed = await handOver(instance.folder, folder, task.job, task.source).catch(refuseHandOver);
   try {
     const startedAt = performance.now();
     const answer = await askInTime(instance, orderOf(task, folder), context);
@@ -39,8 +40,8 @@ export async function convertWith(instance: Instance, task: OfficeTask, context:
     if (answer?.kind !== 'converted') return await explain(answer, instance, task, context.signal);
     if (isolation === 'strict') await instance.kill();
     await handed.takeBack(task.result);
-    if (isolation === 'shared') await instance.ask({ kind: 'forget', folder });
-    return { billableMs, memoryBytes: answer.memory_bytes };
+    const forgotten = isolation === 'shared' && (await within(GONE_MS, instance.ask({ kind: 'forget', folder })))?.kind === 'forgotten';
+    return { billableMs, memoryBytes: forgotten ? answer.memory_bytes : undefined };
   } finally {
     await handed.close();
   }
@@ -66,15 +67,30 @@ async function askInTime(instance: Instance, order: ConvertOrder, { signal, time
   }
 }
 
+/** A full disk, or too many open files, is no fault of the job. */
+function refuseHandOver(cause: unknown): never {
+  if (cause instanceof EngineFailure) throw cause;
+  throw new TransientError('storage', 'a document could not be handed to the office suite', { cause });
+}
+
+/** What a promise gives in so many milliseconds, else undefined. */
+async function within<Value>(milliseconds: number, promise: Promise<Value>): Promise<Value | undefined> {
+  const released = new AbortController();
+  const late = delay(milliseconds, undefined, { signal: released.signal, ref: false }).catch(() => undefined);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    released.abort();
+  }
+}
+
 /** Throws why there is no result. */
 async function explain(answer: WorkerAnswer | undefined, instance: Instance, task: OfficeTask, signal: AbortSignal): Promise<never> {
   if (answer?.kind === 'failed') throw new EngineFailure(causeOf(answer, task), answer.detail);
   if (answer?.kind === 'died' && answer.returncode !== null) checkExit(exitOf(answer.returncode), signal);
   if (answer === undefined) {
-    const released = new AbortController();
     // How it ended is only told to those who do not kill it.
-    const gone = await Promise.race([instance.gone, delay(GONE_MS, undefined, { signal: released.signal, ref: false }).catch(() => undefined)]);
-    released.abort();
+    const gone = await within(GONE_MS, instance.gone);
     if (gone !== undefined) checkExit(gone, signal);
   }
   throw new EngineFailure('engine_crashed', 'it did not answer');
