@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { expect } from 'chai';
 import type { Instance } from '../../../services/converter/engines/office/instance.ts';
 import { InstanceKeeper } from '../../../services/converter/engines/office/keeper.ts';
@@ -14,11 +15,11 @@ const ENDED: Exit = { cause: 'aborted', code: null, signal: 'SIGKILL', stderrTai
 function keeperOf(isolation: Isolation, slots = 1): { readonly keeper: InstanceKeeper; readonly alive: Set<Instance> } {
   const alive = new Set<Instance>();
   const start = (): Promise<Instance> => {
-    let resolve: (exit: Exit) => void = () => undefined;
-    const gone = new Promise<Exit>((settle) => (resolve = settle));
+    const killer = new AbortController();
+    const gone = once(killer.signal, 'abort').then(() => ENDED);
     const kill = (): Promise<Exit> => {
       alive.delete(instance);
-      resolve(ENDED);
+      killer.abort();
       return gone;
     };
     const instance: Instance = { folder: { path: '', uid: undefined }, gone, version: '', missingFilters: [], ask: () => Promise.resolve(undefined), kill, remove: async () => void (await kill()) };
@@ -71,15 +72,11 @@ describe('the keeper of office suites', () => {
   it('has no more at work than it has slots, and one more ready', async () => {
     const { keeper, alive } = keeperOf('strict', 2);
     const busy = [await keeper.acquire('a', never), await keeper.acquire('b', never)];
-    let served = false;
-    const third = keeper.acquire('c', never).then((lease) => {
-      served = true;
-      lease.release(undefined);
-    });
-    await new Promise(setImmediate);
-    expect([served, alive.size]).to.deep.equal([false, 3]);
+    const third = keeper.acquire('c', never);
+    const first = await Promise.race([third.then(() => 'served'), new Promise((resolve) => setImmediate(resolve, 'waits'))]);
+    expect([first, alive.size]).to.deep.equal(['waits', 3]);
     for (const lease of busy) lease.release(undefined);
-    await third;
+    (await third).release(undefined);
     await keeper.stop();
     expect(alive.size).to.equal(0);
   });

@@ -59,9 +59,8 @@ describe('options of the office engine', function () {
     expect(execFileSync('pdfinfo', ['-meta', join(folder, 'result.pdf')]).toString()).to.include('<pdfaid:part>2</pdfaid:part>');
     expect(await info('a-text.docx', 'docx', { tagged: false })).to.match(/^Tagged:\s+no$/m);
     expect(await info('a-text.docx', 'docx', {})).to.match(/^Tagged:\s+yes$/m);
-    const outlines = (bytes: Buffer): boolean => bytes.includes('/Outlines');
-    expect(outlines((await convert('officer.pptx', 'pptx', 'pdf')).bytes)).to.equal(true);
-    expect(outlines((await convert('officer.pptx', 'pptx', 'pdf', { bookmarks: false })).bytes)).to.equal(false);
+    expect((await convert('officer.pptx', 'pptx', 'pdf')).bytes.includes('/Outlines')).to.equal(true);
+    expect((await convert('officer.pptx', 'pptx', 'pdf', { bookmarks: false })).bytes.includes('/Outlines')).to.equal(false);
   });
 
   it('image_quality and image_dpi make pictures smaller', async () => {
@@ -71,8 +70,8 @@ describe('options of the office engine', function () {
   });
 
   it('notes adds a page for each slide', async () => {
-    const pages = (text: string): number => Number(/^Pages:\s+(\d+)$/m.exec(text)?.[1]);
-    expect(pages(await info('officer.pptx', 'pptx', { notes: true }))).to.equal(2 * pages(await info('officer.pptx', 'pptx', {})));
+    expect(await info('officer.pptx', 'pptx', {})).to.match(/^Pages:\s+3$/m);
+    expect(await info('officer.pptx', 'pptx', { notes: true })).to.match(/^Pages:\s+6$/m);
   });
 
   it('page, dpi and width choose and size the picture of a slide, and pages what is in an archive', async () => {
