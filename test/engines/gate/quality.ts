@@ -91,7 +91,8 @@ function judgeDrawnPage(source: Judged, result: Judged): Quality {
 
 function judgePages(source: Judged, result: Judged): Quality {
   const pages = members(result.bytes, /\.(png|jpg)$/).length;
-  expect(pages).to.equal(pagesOf(source.path).count);
+  if (source.format === 'pdf') expect(pages).to.equal(pagesOf(source.path).count);
+  else expect(pages).to.be.greaterThan(0);
   return { pages };
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { extname } from 'node:path';
 import { strFromU8, unzipSync } from 'fflate';
 import WordExtractor from 'word-extractor';
-import { read, utils } from 'xlsx';
+import xlsx from 'xlsx';
 import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
 
 /** Text of a large document. */
@@ -58,8 +58,8 @@ async function textOf(path: string, bytes: Buffer, format: FormatName, into: For
 
 /** Rows of cells of each sheet as a person sees them. */
 export function cellTexts(bytes: Buffer): readonly (readonly (readonly string[])[])[] {
-  const book = read(bytes, { type: 'buffer' });
-  return book.SheetNames.map((name) => utils.sheet_to_json<string[]>(book.Sheets[name] ?? {}, { header: 1, raw: false, defval: '' }));
+  const book = xlsx.read(bytes, { type: 'buffer' });
+  return book.SheetNames.map((name) => xlsx.utils.sheet_to_json<string[]>(book.Sheets[name] ?? {}, { header: 1, raw: false, defval: '' }));
 }
 
 /** The parts of an archive whose names match, as text, in the order of their names. */
@@ -99,7 +99,7 @@ function richText(rtf: string): string {
   for (const [token] of rtf.matchAll(/\\'[\da-f]{2}|\\u-?\d+ ?|\\\*|\\[a-z]+-?\d* ?|\\[^a-z]|[{}]|[^\\{}\r\n]+/gi)) {
     if (token === '{') hidden.push(hidden.at(-1) ?? false);
     else if (token === '}') hidden.pop();
-    else if (token === '\\*' || /^\\(fonttbl|colortbl|stylesheet|info|pict|listtable|listoverridetable|generator|themedata|datastore)\b/.test(token)) hidden[hidden.length - 1] = true;
+    else if (token === '\\*' || /^\\(fonttbl|colortbl|stylesheet|info|pict|header[lrf]?|footer[lrf]?|footnote|listtable|listoverridetable|generator|themedata|datastore)\b/.test(token)) hidden[hidden.length - 1] = true;
     else if (hidden.at(-1) === true) continue;
     else if (token.startsWith("\\'")) {
       if (skip > 0) skip -= 1;
@@ -116,17 +116,28 @@ function richText(rtf: string): string {
   return text;
 }
 
-/** The text atoms of an older PowerPoint file, wherever they stand in its stream. */
+/** Records of an older PowerPoint file that hold text: UTF-16, and Latin-1. */
+const [TEXT_CHARS, TEXT_BYTES] = [0x0fa0, 0x0fa8];
+/** The list of slides with the text of their placeholders (instance 0; others list masters and notes), and a slide. */
+const [SLIDE_LIST, SLIDE, DOCUMENT] = [0x0ff0, 0x03ee, 0x03e8];
+
 function powerPointText(bytes: Buffer): string {
+  const stream = xlsx.CFB.find(xlsx.CFB.read(bytes, { type: 'buffer' }), 'PowerPoint Document')?.content;
+  return stream === undefined ? '' : recordTexts(Buffer.from(stream), false).join(' ');
+}
+
+/** Texts below those records that are shown on slides; all of them once `isShown`. */
+function recordTexts(records: Buffer, isShown: boolean): string[] {
   const texts: string[] = [];
-  for (let at = 0; at + 8 <= bytes.length; at += 1) {
-    const [instance, type, length] = [bytes.readUInt16LE(at), bytes.readUInt16LE(at + 2), bytes.readUInt32LE(at + 4)];
-    if (instance !== 0 || (type !== 0x0fa0 && type !== 0x0fa8) || length === 0 || length > 10_000 || at + 8 + length > bytes.length) continue;
-    const content = bytes.subarray(at + 8, at + 8 + length);
-    texts.push(content.toString(type === 0x0fa0 ? 'utf16le' : 'latin1'));
-    at += 7 + length;
+  for (let at = 0; at + 8 <= records.length; ) {
+    const [flags, type, length] = [records.readUInt16LE(at), records.readUInt16LE(at + 2), records.readUInt32LE(at + 4)];
+    const content = records.subarray(at + 8, at + 8 + length);
+    const isSlides = type === SLIDE || (type === SLIDE_LIST && flags >> 4 === 0);
+    if ((flags & 0xf) === 0xf && (isShown || isSlides || type === DOCUMENT)) texts.push(...recordTexts(content, isShown || isSlides));
+    else if (isShown && (type === TEXT_CHARS || type === TEXT_BYTES)) texts.push(content.toString(type === TEXT_CHARS ? 'utf16le' : 'latin1'));
+    at += 8 + length;
   }
-  return texts.join(' ');
+  return texts;
 }
 
 /** How many of the words of `source` are in `result`, each counted as often as it stands there; 0 to 1. */
