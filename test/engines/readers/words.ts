@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { strFromU8, unzipSync } from 'fflate';
 import WordExtractor from 'word-extractor';
-import xlsx from 'xlsx';
+import type * as Xlsx from 'xlsx';
 import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
+
+/** A CommonJS package, not all of whose exports Node can name. */
+const xlsx = createRequire(import.meta.url)('xlsx') as typeof Xlsx;
 
 /** Text of a large document. */
 const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
