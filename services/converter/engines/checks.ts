@@ -19,17 +19,19 @@ export async function checkSource(path: string, input: FormatName, known: KnownO
   await chmod(path, 0o644);
 }
 
+/** Formats that are nothing but text, so that a source without any becomes an empty file. */
+const TEXTS: ReadonlySet<FormatName> = new Set(['txt', 'csv', 'md']);
+
 /**
  * Accepts what a converter left behind only when it is what was promised; an exit code says nothing. A link is refused
  * because it would make us publish a file that only we can read.
  * @returns its size in bytes
- * @throws EngineFailure `engine_crashed`.
+ * @throws EngineFailure `engine_crashed`, and `no_text` for an empty text.
  */
 export async function checkResult(path: string, output: FormatName): Promise<number> {
   const found = await lstat(path).catch(() => undefined);
-  if (found === undefined || !found.isFile() || found.nlink !== 1 || found.size === 0) {
-    throw new EngineFailure('engine_crashed', 'it left no proper result');
-  }
+  if (found === undefined || !found.isFile() || found.nlink !== 1) throw new EngineFailure('engine_crashed', 'it left no proper result');
+  if (found.size === 0) throw new EngineFailure(TEXTS.has(output) ? 'no_text' : 'engine_crashed', 'it left an empty result');
   if (!matchesDeclared(await readHead(path, SNIFF_BYTES), output)) throw new EngineFailure('engine_crashed', 'the result has another format');
   return found.size;
 }
