@@ -50,16 +50,16 @@ async function expectType({ bytes, format }: Judged): Promise<void> {
 
 function judgeMedia(source: Judged, result: Judged, to: Category): Quality {
   const after = probe(result.path);
-  const [expected, seconds] = [source.format === 'gif' ? decodedSeconds(source.path) : lengthOf(source.path), decodedSeconds(result.path)];
+  const [expected, seconds] = [lengthOf(source), decodedSeconds(result.path)];
   expect(Math.abs(seconds - expected), `lasts ${seconds} s instead of ${expected} s`).to.be.at.most(DURATION_OFF_MAX);
   expect(after.video !== undefined).to.equal(to === 'video');
   if (probe(source.path).audio) expect(after.audio).not.to.equal(undefined);
   return { seconds: Math.round(seconds * 1000) / 1000, off: Math.round(Math.abs(seconds - expected) * 1000) / 1000 };
 }
 
-/** By decoding: the headers of films say what they like. */
-function lengthOf(path: string): number {
-  return decodedSeconds(path);
+/** By decoding, because the headers of films say what they like; of an animation all delays count, also that of its last picture. */
+function lengthOf({ path, format }: Judged): number {
+  return format === 'gif' ? (probe(path).durationS ?? 0) : decodedSeconds(path);
 }
 
 function judgePicture(source: Judged, result: Judged): Quality {
