@@ -47,7 +47,7 @@ async function textOf(path: string, bytes: Buffer, format: FormatName, into: For
     case 'html':
       return htmlText(bytes.toString('utf8'));
     case 'md':
-      return bytes.toString('utf8').replace(/^---\n[\s\S]*?\n---\n/, '').replaceAll(/data:image\/[^)\s]*/g, '');
+      return markdownText(bytes.toString('utf8'));
     case 'txt':
     case 'csv':
       return bytes.toString('utf8');
@@ -79,6 +79,11 @@ function wordprocessingText(xml: string): string {
 function openDocumentText(xml: string): string {
   const shown = xml.replaceAll(/<office:annotation\b[\s\S]*?<\/office:annotation>|<presentation:notes\b[\s\S]*?<\/presentation:notes>|<svg:(title|desc)>[\s\S]*?<\/svg:\1>/g, '');
   return xmlText(shown, /<text:(s|tab|line-break)\b[^>]*>|<\/text:(p|h)>/g);
+}
+
+/** Markdown without what nobody reads: the title before it, pictures, where links lead, numbers of items. */
+function markdownText(md: string): string {
+  return md.replace(/^---\n[\s\S]*?\n---\n/, '').replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '').replaceAll(/\]\([^)]*\)/g, ']').replaceAll(/^[ \t]*\d+\. /gm, '');
 }
 
 function htmlText(html: string): string {
