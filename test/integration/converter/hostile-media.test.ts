@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createImageEngine } from '../../../services/converter/engines/image/engine.ts';
 import { createMediaEngine } from '../../../services/converter/engines/media/engine.ts';
-import { EngineKilled } from '../../../services/converter/engines/failure.ts';
+import { EngineFailure, EngineKilled } from '../../../services/converter/engines/failure.ts';
 import { createSandbox, type Sandbox } from '../../../services/converter/sandbox/sandbox.ts';
 import { waitFor } from '../../../services/standalone/processes.ts';
 import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
@@ -121,6 +121,20 @@ describe('recordings and films that mean harm', function () {
     const broken = Buffer.from(film);
     broken.fill(0xa5, at + 4, at + 400);
     expect(['damaged', 'unsupported_feature']).to.include(await failureOf(convert(broken, 'mp4', 'mp3')));
+  });
+
+  it('writes nothing through a link that a program left in the folder of the job', async () => {
+    const job = await sandbox.openJob();
+    try {
+      await copyFile(fixturePath('film.mp4'), join(job.path, 'source'));
+      await symlink(join(folder, 'secret.txt'), join(job.path, 'tags'));
+      const request = { job, organizationId: '018f0000-0000-7000-8000-000000000001', source: 'source', input: 'mp4', output: 'mkv', options: {} } as const;
+      const converting = engine.convert(request, { sandbox, signal: new AbortController().signal, timeLimitMs: 60_000, onProgress: () => undefined });
+      expect((await expectFailure(converting, EngineFailure)).code).to.equal('engine_crashed');
+      expect(await readFile(join(folder, 'secret.txt'), 'utf8')).to.equal('a secret of the host');
+    } finally {
+      await sandbox.closeJob(job);
+    }
   });
 
   it('ends in time, and leaves no process behind', async () => {

@@ -45,7 +45,7 @@ const QUIET = ['-nostdin', '-hide_banner', '-v', 'error', '-progress', 'pipe:1',
  */
 export async function writeRecording(writing: Writing, context: RunContext & Pick<ConversionContext, 'onProgress'>): Promise<number> {
   const { job, source, demuxer, plan, result, start, duration, seconds, tags } = writing;
-  if (tags !== undefined) await writeFile(join(job.path, TAG_FILE), tagFile(tags), { mode: 0o644 });
+  if (tags !== undefined) await writeTags(job, tags);
   const args = [
     ...QUIET,
     '-threads', String(THREADS), ...openArguments(demuxer),
@@ -58,6 +58,16 @@ export async function writeRecording(writing: Writing, context: RunContext & Pic
     '-f', plan.muxer, '-y', `./${result}`,
   ];
   return run(job, args, seconds, context);
+}
+
+/** A program that a file took over may have left a link under the name; what it points to must not be written. */
+async function writeTags(job: JobDir, tags: Tags): Promise<void> {
+  try {
+    await writeFile(join(job.path, TAG_FILE), tagFile(tags), { mode: 0o644, flag: 'wx' });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw new EngineFailure('engine_crashed', 'something else lies where the tags belong');
+    throw error;
+  }
 }
 
 /**
