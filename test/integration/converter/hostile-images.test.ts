@@ -115,6 +115,19 @@ describe('images that mean harm', () => {
     expect(await failureOf(convert('sample.bmp', 'png', 'jpg'))).to.equal('not_what_it_claims');
   });
 
+  it('refuses a TIFF that ends too early, and takes one with a field that nobody knows', async () => {
+    const whole = await sharp({ create: { width: 200, height: 200, channels: 3, background: '#336699' } }).tiff({ compression: 'none' }).toBuffer();
+    // ResolutionUnit (296) under a private number, out of the order in which fields have to stand.
+    const strange = Buffer.from(whole);
+    strange.writeUInt16LE(65_000, strange.lastIndexOf(Buffer.from([0x28, 0x01, 0x03, 0x00])));
+    expect(strange.equals(whole)).to.equal(false);
+    expect((await convert(strange, 'tiff', 'png')).bytes.length).to.be.greaterThan(0);
+    const pixelsGone = Buffer.from(whole);
+    // The only strip, by its offset (273), lies behind the end of the file now.
+    pixelsGone.writeUInt32LE(whole.length, pixelsGone.lastIndexOf(Buffer.from([0x11, 0x01, 0x04, 0x00])) + 8);
+    expect(await failureOf(convert(pixelsGone, 'tiff', 'png'))).to.equal('damaged');
+  });
+
   it('kills a conversion that takes too long, and the next one works', async () => {
     const noise = sharp({ create: { width: 2000, height: 2000, channels: 3, background: '#000000', noise: { type: 'gaussian', mean: 128, sigma: 60 } } });
     const source = await noise.png({ compressionLevel: 0 }).toBuffer();

@@ -55,7 +55,8 @@ export interface Inspected {
  */
 export async function inspectSource(bytes: Buffer, { input, output, options }: Inspected): Promise<Source> {
   const density = options.density ?? (output === 'pdf' ? PAPER_DENSITY : SCREEN_DENSITY);
-  const base: SharpOptions = { failOn: 'warning', limitInputPixels: PIXELS_MAX, ...(input === 'svg' ? { density } : {}) };
+  // Warnings are about labels, such as a field of a TIFF that the library does not know; whatever lacks pixels is an error.
+  const base: SharpOptions = { failOn: 'error', limitInputPixels: PIXELS_MAX, ...(input === 'svg' ? { density } : {}) };
   const first = await readHeader(bytes, base);
   const count = first.pages ?? 1;
   if (options.page !== undefined && options.page > count) throw new EngineFailure('page_not_found');
