@@ -1,12 +1,14 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { EngineFailure, EngineKilled } from '../../../services/converter/engines/failure.ts';
-import { FLAT_FILTERS } from '../../../services/converter/engines/office/filters.ts';
+import { FLAT_FILTERS, OFFICE_FORMATS } from '../../../services/converter/engines/office/filters.ts';
 import { createOfficePool, type OfficePool } from '../../../services/converter/engines/office/pool.ts';
 import { createSandbox, type Sandbox } from '../../../services/converter/sandbox/sandbox.ts';
 import { waitFor } from '../../../services/standalone/processes.ts';
+import { members } from '../../engines/readers/words.ts';
 import { expectFailure } from '../../support/expect-failure.ts';
 import { convertInPool, flatText, ORGANIZATIONS } from '../../support/office.ts';
 import { descendantsOf } from '../../support/process-tree.ts';
@@ -120,5 +122,16 @@ describe('the office pool', function () {
     open('strict', 1);
     const done = await Promise.all(Array.from({ length: 3 }, () => convertInPool(sandbox, pool, { timeLimitMs: 20_000 })));
     for (const { billableMs } of done) expect(billableMs).to.be.within(1, 20_000);
+  });
+
+  it('converts a long text with comments, over which a suite without its parts for the screen dies', async () => {
+    open('shared');
+    const comment = '<office:annotation><text:p>a comment</text:p></office:annotation>';
+    const long = flatText(`<text:p>first${comment}</text:p>${'<text:p>a line of text</text:p>'.repeat(3_500)}`);
+    const { bytes } = await convertInPool(sandbox, pool, { file: long, importFilter: FLAT_FILTERS.writer, exportFilter: OFFICE_FORMATS.docx.writes });
+    expect(members(bytes, /^word\/comments\.xml$/).join()).to.include('a comment');
+    const pdf = await convertInPool(sandbox, pool, { file: bytes });
+    const pages = /^Pages:\s+(\d+)$/m.exec(execFileSync('pdfinfo', ['-'], { input: pdf.bytes }).toString())?.[1];
+    expect(Number(pages)).to.be.greaterThan(50);
   });
 });
