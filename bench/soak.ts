@@ -89,8 +89,8 @@ async function plan(client: SoakClient, folder: string, count: number): Promise<
 async function convertAll(client: SoakClient, jobs: readonly Job[], concurrency: number): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   const waiting = [...jobs];
-  // Whoever has seen enough gets the report of what there is.
-  process.once('SIGTERM', () => waiting.splice(0));
+  // Whoever has seen enough gets the report. Not once: without a listener tsx ends the process.
+  process.on('SIGTERM', () => waiting.splice(0));
   await Promise.all(Array.from({ length: concurrency }, async () => {
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
       const outcome = await client.convert(job.file, job.to);
