@@ -176,7 +176,7 @@ describe('Validation of a create request', () => {
     expect(answerOf(byUrl({ url: 'http://example.com/a.jpg' }))).to.deep.equal([400, 'url_import_failed', { reason: 'not_https' }]);
     expect(answerOf(byUrl({ url: 'https://a:b@example.com/a.jpg' }))).to.deep.equal([400, 'url_import_failed', { reason: 'invalid_url' }]);
     expect(answerOf(byUrl({ url: 'https://0x7f.1/a.jpg' }))).to.deep.equal([400, 'url_import_failed', { reason: 'blocked_address' }]);
-    expect(byUrl({ url: 'http://127.0.0.1/a.docx' }).code).to.equal('unsupported_conversion');
+    expect(byUrl({ url: 'http://127.0.0.1/a.php' }).code).to.equal('unsupported_conversion');
     expect(byUrl({ url: 'http://127.0.0.1/a.jpg', headers: { Host: 'x' } }).code).to.equal('validation_failed');
   });
 });
