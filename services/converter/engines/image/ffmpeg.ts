@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FormatName } from '../../../../shared/domain/catalogue/formats.ts';
 import { jp2Options, jxlOptions } from '../../../../shared/domain/catalogue/options/image-containers.ts';
@@ -63,7 +63,7 @@ export async function unpack({ job, source, input }: ConversionRequest, result: 
   const read = ['-f', 'image2', '-pattern_type', 'none', '-c:v', decoder, '-max_pixels', String(PIXELS_MAX), '-i', `./${source}`];
   const ran = await runFfmpeg(job, ['-err_detect', 'explode', ...read, '-frames:v', '1', '-c:v', 'png', '-compression_level', '0', '-f', 'image2', '-update', '1', `./${result}`], bounds);
   // Some decoders complain about a file that was cut off and go on; a picture with a hole in it is no result.
-  if (ran.exit.code !== 0 || ran.exit.stderrTail !== '' || !(await isThere(join(job.path, result)))) throw new EngineFailure('damaged');
+  if (ran.exit.code !== 0 || ran.exit.stderrTail !== '' || !(await isPlainFile(join(job.path, result)))) throw new EngineFailure('damaged');
 }
 
 /**
@@ -131,13 +131,15 @@ async function endsWith(path: string, expected: Buffer): Promise<boolean> {
 }
 
 async function shortestSide(png: string): Promise<number> {
-  const head = await readHead(png, PNG_HEIGHT_AT + 4);
+  const head = (await isPlainFile(png)) ? await readHead(png, PNG_HEIGHT_AT + 4) : Buffer.alloc(0);
   if (head.length < PNG_HEIGHT_AT + 4) throw new EngineFailure('engine_crashed', 'it drew nothing');
   return Math.min(head.readUInt32BE(PNG_WIDTH_AT), head.readUInt32BE(PNG_HEIGHT_AT));
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return (await readHead(path, 1).catch(() => Buffer.alloc(0))).length > 0;
+/** Looked at before it is opened: a program that a file took over could leave a pipe there, on which we would wait for ever. */
+async function isPlainFile(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  return found !== undefined && found.isFile() && found.size > 0;
 }
 
 function runFfmpeg(job: ConversionRequest['job'], args: readonly string[], bounds: Bounds): Promise<Ran> {
