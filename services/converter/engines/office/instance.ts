@@ -55,12 +55,15 @@ export function wasFull(memoryPeakBytes: number): boolean {
   return memoryPeakBytes > LIMITS.memoryBytesMax * MEMORY_SHARE_FULL;
 }
 
-/** Starts an instance; undefined when it does not come up in time, or `signal` is aborted. `filters` are those that it should know. */
-export async function startInstance(sandbox: Sandbox, installation: Installation, filters: readonly string[], signal: AbortSignal): Promise<Instance | undefined> {
+/** What an instance should know, and whether it loads what its first document needs before it is ready. */
+export type Preparation = { readonly filters: readonly string[]; readonly warmUp: boolean };
+
+/** Starts an instance; undefined when it does not come up in time, or `signal` is aborted. */
+export async function startInstance(sandbox: Sandbox, installation: Installation, preparation: Preparation, signal: AbortSignal): Promise<Instance | undefined> {
   const folder = await sandbox.openJob();
   let started: Instance | undefined;
   try {
-    const order = await prepareFolder(folder, installation, filters);
+    const order = await prepareFolder(folder, installation, preparation);
     started = await launch(sandbox, folder, installation, order, AbortSignal.any([signal, AbortSignal.timeout(START_LIMIT_MS)]));
     return started;
   } finally {
@@ -100,7 +103,7 @@ async function launch(sandbox: Sandbox, folder: JobDir, installation: Installati
 }
 
 /** The folder itself belongs to us, so that an instance can neither replace nor foresee the folders of jobs in it. */
-async function prepareFolder({ path, uid }: JobDir, installation: Installation, filters: readonly string[]): Promise<StartOrder> {
+async function prepareFolder({ path, uid }: JobDir, installation: Installation, { filters, warmUp }: Preparation): Promise<StartOrder> {
   await writeProfile(join(path, 'profile'), installation);
   await mkdir(join(path, 'temp'), { mode: 0o700 });
   if (uid !== undefined) {
@@ -110,7 +113,7 @@ async function prepareFolder({ path, uid }: JobDir, installation: Installation, 
     await chown(path, 0, uid);
     await chmod(path, 0o750);
   }
-  return { soffice: installation.soffice, profile: 'profile', temp: 'temp', pipe: `office${randomBytes(8).toString('hex')}`, filters };
+  return { soffice: installation.soffice, profile: 'profile', temp: 'temp', pipe: `office${randomBytes(8).toString('hex')}`, filters, warm_up: warmUp };
 }
 
 async function tell(worker: ConfinedProcess, order: StartOrder | ConvertOrder | ForgetOrder, nextLine: () => Promise<string | undefined>): Promise<WorkerAnswer | undefined> {

@@ -13,8 +13,11 @@ export interface Lease {
 export interface KeeperSettings {
   readonly slots: number;
   readonly isolation: Isolation;
-  /** Starts one; undefined when it does not come up, or when the signal says that nobody wants it any more. */
-  readonly start: (signal: AbortSignal) => Promise<Instance | undefined>;
+  /**
+   * Starts one; undefined when it does not come up, or when the signal says that nobody wants it any more. It is warmed
+   * up unless somebody waits for it: then what its first document would wait for costs the same at once or later.
+   */
+  readonly start: (signal: AbortSignal, warmUp: boolean) => Promise<Instance | undefined>;
 }
 
 /** Instances that wait beyond the slots, so that the next job finds one while the last one is being replaced. */
@@ -139,7 +142,7 @@ export class InstanceKeeper {
 
   async #startOne(): Promise<void> {
     this.#starting += 1;
-    const instance = await this.#settings.start(this.#stopping.signal).catch(() => undefined);
+    const instance = await this.#settings.start(this.#stopping.signal, this.#tickets.size === 0).catch(() => undefined);
     this.#starting -= 1;
     if (instance === undefined) this.#countFailure();
     else if (this.#stopping.signal.aborted) await instance.remove();

@@ -64,7 +64,7 @@ export interface OfficePoolSettings {
 export function createOfficePool({ slots, isolation }: OfficePoolSettings): OfficePool {
   let keeper: InstanceKeeper | undefined;
   let suite: Instance | undefined;
-  const open = (sandbox: Sandbox): InstanceKeeper => new InstanceKeeper({ slots, isolation, start: (signal) => start(sandbox, signal) });
+  const open = (sandbox: Sandbox): InstanceKeeper => new InstanceKeeper({ slots, isolation, start: (signal, warmUp) => start(sandbox, warmUp, signal) });
   return {
     convert: async (task, context) => {
       keeper ??= open(context.sandbox);
@@ -86,8 +86,8 @@ export function createOfficePool({ slots, isolation }: OfficePoolSettings): Offi
   };
 }
 
-async function start(sandbox: Sandbox, signal: AbortSignal): Promise<Instance | undefined> {
+async function start(sandbox: Sandbox, warmUp: boolean, signal: AbortSignal): Promise<Instance | undefined> {
   const installation = findInstallation();
   if (installation === undefined) throw new TransientError('storage', 'LibreOffice is not installed');
-  return startInstance(sandbox, installation, COMPONENT_FILTERS, signal);
+  return startInstance(sandbox, installation, { filters: COMPONENT_FILTERS, warmUp }, signal);
 }

@@ -9,6 +9,8 @@ export interface StartOrder {
   readonly pipe: string;
   /** Filters that must be there; one of each component of the suite. */
   readonly filters: readonly string[];
+  /** Whether it loads what the first document needs before it says that it is ready. */
+  readonly warm_up: boolean;
 }
 
 /** Values of a filter's own settings; names and values are ours, never a client's. */

@@ -14,6 +14,7 @@ import uno  # noqa: F401  Makes the names of the suite importable.
 from com.sun.star.lang import DisposedException
 from document import Refused, close, load, prepare, store
 from suite import Suite, SuiteDied
+from warm_up import warm_up
 
 # Characters of an error of the suite that are passed on, for the operator.
 DETAIL_MAX = 300
@@ -62,6 +63,8 @@ def main():
     try:
         suite = Suite(start['soffice'], start['profile'], start['temp'], start['pipe'])
         missing = [name for name in start['filters'] if not suite.knows_filter(name)]
+        if start['warm_up']:
+            warm_up(suite, start['temp'])
         say({'kind': 'ready', 'version': suite.version(), 'missing_filters': missing})
         for line in sys.stdin:
             order = json.loads(line)
