@@ -154,7 +154,7 @@ describe('simulating the conversion of a test job (§5.3, D65)', function () {
   });
 
   it('ends as an error where the service has no result for the format, and is not tried for ever', async () => {
-    const jobId = await queuedJob(undefined, { output_format: 'svg' });
+    const jobId = await queuedJob(undefined, { output_format: 'flv' });
     expect(await simulateConversion(context, await messageOf(jobId))).to.equal(DONE);
     expect((await bench.events(jobId)).at(-1)?.event).to.deep.equal({ type: 'job.failed', data: { attempt: 1, error: { code: 'internal', reason: 'system_error' } } });
   });
