@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { extensionOf, FORMAT_NAMES, mimeOf, normalizeFormat } from '../../shared/domain/catalogue/formats.ts';
+import { MEASUREMENTS } from '../../shared/domain/catalogue/measurements.ts';
+import { extensionOf, FORMATS, FORMAT_NAMES, mimeOf, normalizeFormat } from '../../shared/domain/catalogue/formats.ts';
 import { findPair, listPairs, weightOf } from '../../shared/domain/catalogue/pairs.ts';
 import { isOutputFormat } from '../../shared/domain/catalogue/options/options.ts';
 
@@ -28,6 +29,11 @@ describe('the table of formats', () => {
 
   it('never estimates below the weight, which is the least a job costs (D25)', () => {
     expect(listPairs().filter(({ estimate, weight }) => estimate < weight || !Number.isInteger(estimate))).to.deep.equal([]);
+  });
+
+  it('estimates every kind of conversion by a measurement', () => {
+    const measured = MEASUREMENTS.map(({ from, to }) => `${from} to ${to}`);
+    for (const { input, output } of listPairs()) expect(measured).to.include(`${FORMATS[input].category} to ${FORMATS[output].category}`);
   });
 
   it('finds listed pairs and no others', () => {

@@ -4,6 +4,7 @@ import { MEDIA_CONVERSIONS } from './conversions/media.ts';
 import { OFFICE_CONVERSIONS } from './conversions/office.ts';
 import { PDF_CONVERSIONS } from './conversions/pdf.ts';
 import { TEXT_CONVERSIONS } from './conversions/texts.ts';
+import { minutesFor } from './estimates.ts';
 import { FORMATS, type Category, type FormatName } from './formats.ts';
 import type { EngineName, ToolName } from './tools.ts';
 
@@ -24,13 +25,13 @@ export interface Pair {
 }
 
 const OFFICE: ReadonlySet<Category> = new Set(['document', 'spreadsheet', 'presentation', 'iwork']);
-/** Documents that are nothing but text, which every reader of PDF gives out; the price of an office file is not theirs. */
-const PLAIN: ReadonlySet<FormatName> = new Set(['txt']);
+/** Formats of these kinds that no office suite calls its own. */
+const NOT_OFFICE: ReadonlySet<FormatName> = new Set(['csv', 'epub', 'html', 'md', 'txt']);
 
 /** Weight of a conversion: PDF to Office 4, video to video and anything iWork 2, else 1; the highest wins (§2.7, D26). */
 export function weightOf(input: FormatName, output: FormatName): number {
   const [from, to] = [FORMATS[input].category, FORMATS[output].category];
-  if (from === 'pdf' && OFFICE.has(to) && !PLAIN.has(output)) return 4;
+  if (from === 'pdf' && OFFICE.has(to) && !NOT_OFFICE.has(output)) return 4;
   if (from === 'video' && to === 'video') return 2;
   if (from === 'iwork' || to === 'iwork') return 2;
   return 1;
@@ -40,13 +41,13 @@ const PAIRS: ReadonlyMap<string, Pair> = new Map(
   [...IMAGE_CONVERSIONS, ...PDF_CONVERSIONS, ...OFFICE_CONVERSIONS, ...TEXT_CONVERSIONS, ...MEDIA_CONVERSIONS].flatMap(expand).map((pair) => [`${pair.input}>${pair.output}`, pair]),
 );
 
-function expand({ engine, tools, inputs, outputs, toItself = false, bestEffort = false, minutes_max }: Conversions): Pair[] {
+function expand({ engine, tools, inputs, outputs, toItself = false, bestEffort = false }: Conversions): Pair[] {
   return inputs.flatMap((input) =>
     outputs
       .filter((output) => toItself || output !== input)
       .map((output) => {
         const weight = weightOf(input, output);
-        return { input, output, weight, estimate: minutes_max * weight, engine, tools, bestEffort };
+        return { input, output, weight, estimate: minutesFor(FORMATS[input].category, FORMATS[output].category) * weight, engine, tools, bestEffort };
       }),
   );
 }

@@ -12,6 +12,4 @@ export interface Conversions {
   readonly toItself?: boolean;
   /** True where no faithful result can be promised; `/operations` says so. */
   readonly bestEffort?: boolean;
-  /** Reference conversion-minutes that a job of this family is never charged above. */
-  readonly minutes_max: number;
 }

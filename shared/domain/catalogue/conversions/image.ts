@@ -11,7 +11,7 @@ const ENCODED: readonly FormatName[] = ['avif', 'gif', 'ico', 'jpg', 'png', 'tif
 /** What ffmpeg makes out of the picture that sharp has drawn. */
 const PACKED: readonly FormatName[] = ['bmp', 'jp2', 'jxl', 'pcx', 'ppm', 'qoi', 'tga'];
 
-const ROW = { engine: 'image', toItself: true, minutes_max: 1 } as const;
+const ROW = { engine: 'image', toItself: true } as const;
 
 /** What the image engine converts. Whatever the source is, sharp does the drawing, so all targets have the same options. */
 export const IMAGE_CONVERSIONS: readonly Conversions[] = [

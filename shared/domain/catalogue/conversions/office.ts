@@ -12,12 +12,12 @@ const DRAWN = ['libreoffice', 'poppler', 'qpdf', 'sharp'] as const;
 
 /** What the office engine converts. */
 export const OFFICE_CONVERSIONS: readonly Conversions[] = [
-  { engine: 'office', tools: ['libreoffice'], inputs: TEXTS, outputs: [...TEXTS, 'pdf'], minutes_max: 1 },
-  { engine: 'office', tools: ['libreoffice'], inputs: SHEETS, outputs: [...SHEETS, 'pdf'], minutes_max: 1 },
-  { engine: 'office', tools: ['libreoffice'], inputs: SLIDES, outputs: [...SLIDES, 'pdf'], minutes_max: 1 },
-  { engine: 'office', tools: [...DRAWN], inputs: [...TEXTS, ...SHEETS, ...SLIDES], outputs: PICTURES, minutes_max: 1 },
-  { engine: 'office', tools: ['libreoffice'], inputs: ['pages'], outputs: ['docx', 'pdf'], bestEffort: true, minutes_max: 1 },
-  { engine: 'office', tools: ['libreoffice'], inputs: ['numbers'], outputs: ['xlsx', 'pdf'], bestEffort: true, minutes_max: 1 },
-  { engine: 'office', tools: ['libreoffice'], inputs: ['key'], outputs: ['pptx', 'pdf'], bestEffort: true, minutes_max: 1 },
-  { engine: 'office', tools: [...DRAWN], inputs: ['pages', 'numbers', 'key'], outputs: PICTURES, bestEffort: true, minutes_max: 1 },
+  { engine: 'office', tools: ['libreoffice'], inputs: TEXTS, outputs: [...TEXTS, 'pdf'] },
+  { engine: 'office', tools: ['libreoffice'], inputs: SHEETS, outputs: [...SHEETS, 'pdf'] },
+  { engine: 'office', tools: ['libreoffice'], inputs: SLIDES, outputs: [...SLIDES, 'pdf'] },
+  { engine: 'office', tools: [...DRAWN], inputs: [...TEXTS, ...SHEETS, ...SLIDES], outputs: PICTURES },
+  { engine: 'office', tools: ['libreoffice'], inputs: ['pages'], outputs: ['docx', 'pdf'], bestEffort: true },
+  { engine: 'office', tools: ['libreoffice'], inputs: ['numbers'], outputs: ['xlsx', 'pdf'], bestEffort: true },
+  { engine: 'office', tools: ['libreoffice'], inputs: ['key'], outputs: ['pptx', 'pdf'], bestEffort: true },
+  { engine: 'office', tools: [...DRAWN], inputs: ['pages', 'numbers', 'key'], outputs: PICTURES, bestEffort: true },
 ];
