@@ -65,7 +65,6 @@ try {
 }
 
 function choose(pairs: readonly Pair[], typical: readonly Typical[]): { readonly pair: Pair; readonly file: Typical } | undefined {
-  const rank = ({ output }: Pair): number => (USUAL.includes(output) ? USUAL.indexOf(output) : USUAL.length);
   for (const pair of pairs.toSorted((a, b) => rank(a) - rank(b))) {
     const file = typical.find(({ input }) => input === pair.input);
     if (file) return { pair, file };
@@ -73,22 +72,30 @@ function choose(pairs: readonly Pair[], typical: readonly Typical[]): { readonly
   return undefined;
 }
 
+/** How usual a target is; the lowest is the most usual. */
+function rank({ output }: Pair): number {
+  return USUAL.includes(output) ? USUAL.indexOf(output) : USUAL.length;
+}
+
 async function makeTypicalFiles(): Promise<readonly Typical[]> {
-  const file = (name: string): Promise<Buffer> => readFile(fixturePath(name));
-  const photo = await sharp(await file('IMG_1054.JPG')).resize(PHOTO_WIDTH, PHOTO_HEIGHT, { fit: 'fill' }).jpeg({ quality: 90 }).toBuffer();
+  const photo = await sharp(await fixture('IMG_1054.JPG')).resize(PHOTO_WIDTH, PHOTO_HEIGHT, { fit: 'fill' }).jpeg({ quality: 90 }).toBuffer();
   return [
     { input: 'jpg', what: 'photograph of 12 megapixels', bytes: photo },
-    { input: 'gif', what: 'animation of 20 pictures', bytes: await file('terminal.gif') },
-    { input: 'pdf', what: 'manual of 36 pages', bytes: await file('libtasn1.pdf') },
-    { input: 'docx', what: 'text of 4 pages', bytes: await file('cases.docx') },
-    { input: 'xlsx', what: 'workbook of 29 printed pages', bytes: await file('datasets.xlsx') },
-    { input: 'ppt', what: '28 slides', bytes: await file('slides.ppt') },
-    { input: 'pages', what: 'text of a page', bytes: await file('pages5-file.pages') },
-    { input: 'numbers', what: 'sheet of a page', bytes: await file('numbers3-file.numbers') },
-    { input: 'key', what: 'a few slides', bytes: await file('keynote5-file.key') },
+    { input: 'gif', what: 'animation of 20 pictures', bytes: await fixture('terminal.gif') },
+    { input: 'pdf', what: 'manual of 36 pages', bytes: await fixture('libtasn1.pdf') },
+    { input: 'docx', what: 'text of 4 pages', bytes: await fixture('cases.docx') },
+    { input: 'xlsx', what: 'workbook of 29 printed pages', bytes: await fixture('datasets.xlsx') },
+    { input: 'ppt', what: '28 slides', bytes: await fixture('slides.ppt') },
+    { input: 'pages', what: 'text of a page', bytes: await fixture('pages5-file.pages') },
+    { input: 'numbers', what: 'sheet of a page', bytes: await fixture('numbers3-file.numbers') },
+    { input: 'key', what: 'a few slides', bytes: await fixture('keynote5-file.key') },
     { input: 'wav', what: 'recording of ten minutes', bytes: await repeat('speech.wav', 'wav', []) },
     { input: 'mp4', what: 'film of ten minutes, 1280 × 720', bytes: await repeat('film.mp4', 'mp4', ['-vf', 'scale=1280:720', '-c:v', 'libx264', '-preset', 'veryfast', '-c:a', 'aac']) },
   ];
+}
+
+function fixture(name: string): Promise<Buffer> {
+  return readFile(fixturePath(name));
 }
 
 /** A short recording again and again until it is long. */
