@@ -18,7 +18,7 @@ FROM node:20-bookworm-slim
 ARG EXTRA_PACKAGES=""
 # Debian 12 and its backports, because that is what the conversions are tested with; LibreOffice 25.2 converts twice as
 # fast as the 7.4 of the release itself, and does not hang on some documents that make that one hang.
-RUN echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm-backports main" > /etc/apt/sources.list.d/backports.list \
+RUN sed -i 's/^Suites: bookworm bookworm-updates$/& bookworm-backports/' /etc/apt/sources.list.d/debian.sources \
  && apt-get update \
  && apt-get install -y --no-install-recommends \
       ffmpeg poppler-utils qpdf bubblewrap \

@@ -106,16 +106,7 @@ async function repeat(name: string, format: string, lengthSeconds: number, more:
 }
 
 function composeModule(rows: readonly string[]): string {
-  return `import type { Category } from './formats.ts';
-
-/** What one typical file of a kind took, inside the engine; the median of some runs, in ms. */
-export interface Measurement {
-  readonly from: Category;
-  readonly to: Category;
-  readonly pair: string;
-  readonly file: string;
-  readonly median_ms: number;
-}
+  return `import type { Measurement } from './estimates.ts';
 
 /** Written by \`npm run bench:estimates\` on ${new Date().toISOString().slice(0, 10)}, on ${cpus().length} processors. */
 export const MEASUREMENTS: readonly Measurement[] = [

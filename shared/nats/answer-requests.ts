@@ -2,6 +2,7 @@ import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import type { z } from 'zod';
 import { TransientError } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
+import { parseJson } from '../json/parse-json.ts';
 
 /** What every caller must understand besides the answer itself. */
 const UNAVAILABLE = { ok: false, code: 'unavailable' } as const;
@@ -26,7 +27,7 @@ export function requestKind<Request>(subject: string, schema: z.ZodType<Request>
   return {
     subject,
     async serve(message, receivedMs) {
-      const parsed = schema.safeParse(parseJson(message));
+      const parsed = schema.safeParse(parseJson(message.string()));
       if (!parsed.success) throw new BadRequest(parsed.error);
       return work(parsed.data, receivedMs);
     },
@@ -71,14 +72,6 @@ async function answer(kind: RequestKind, message: Msg, logger: Logger): Promise<
   } catch (error) {
     logger[error instanceof TransientError ? 'warn' : 'error']({ err: error, subject: kind.subject }, 'a request was not served');
     reply(message, error instanceof BadRequest ? BAD_REQUEST : UNAVAILABLE);
-  }
-}
-
-function parseJson(message: Msg): unknown {
-  try {
-    return JSON.parse(message.string());
-  } catch {
-    return undefined;
   }
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { TransientError } from '../../../shared/errors/errors.ts';
 import { RATE_STREAM } from '../../../shared/limits/subjects.ts';
 import { toTransient } from '../../../shared/nats/transient.ts';
+import { parseJson } from '../../../shared/json/parse-json.ts';
 
 /** How long the server may take to answer, in ms; it usually takes a fraction of one. */
 const ANSWER_MS_MAX = 2_000;
@@ -72,19 +73,11 @@ export class Counters {
 
 /** The count in what the server stored, or in its acknowledgement; undefined when it says anything else. */
 export function valueIn(message: Msg): number | undefined {
-  return counted.safeParse(parseJson(message)).data?.val;
+  return counted.safeParse(parseJson(message.string())).data?.val;
 }
 
 function requireValue(message: Msg): number {
   const value = valueIn(message);
   if (value === undefined) throw new TransientError('nats', 'a counter cannot be counted or read');
   return value;
-}
-
-function parseJson(message: Msg): unknown {
-  try {
-    return JSON.parse(message.string());
-  } catch {
-    return undefined;
-  }
 }

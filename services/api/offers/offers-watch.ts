@@ -6,6 +6,7 @@ import { Announced } from '../../../shared/converters/announced.ts';
 import { listPairs, type Pair } from '../../../shared/domain/catalogue/pairs.ts';
 import { TransientError } from '../../../shared/errors/errors.ts';
 import type { Logger } from '../../../shared/log/log.ts';
+import { parseJson } from '../../../shared/json/parse-json.ts';
 
 /** Wait before the bucket is watched anew after the server could not be asked, in ms. */
 const WATCH_AGAIN_MS = 1_000;
@@ -96,14 +97,5 @@ export class OffersWatch implements Offers {
     const pairs = listPairs().filter((pair) => sets.some((set) => pair.tools.every((tool) => set.includes(tool))));
     this.#known = { tools, pairs, set: new Set(pairs) };
     this.#logger.info({ tools: sets, pairs: pairs.length }, 'conversions on offer');
-  }
-}
-
-/** Undefined for what is no JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

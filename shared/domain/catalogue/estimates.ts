@@ -1,6 +1,15 @@
 import type { Category } from './formats.ts';
 import { MEASUREMENTS } from './measurements.ts';
 
+/** What one typical file of a kind took, inside the engine; the median of some runs, in ms. */
+export interface Measurement {
+  readonly from: Category;
+  readonly to: Category;
+  readonly pair: string;
+  readonly file: string;
+  readonly median_ms: number;
+}
+
 /**
  * How many times as long as a typical file a job may take before it costs more than it holds. What takes longer still is
  * charged no more than its hold (D24); so the price of a pair is known before anything is uploaded (D25).

@@ -1,13 +1,4 @@
-import type { Category } from './formats.ts';
-
-/** What one typical file of a kind took, inside the engine; the median of some runs, in ms. */
-export interface Measurement {
-  readonly from: Category;
-  readonly to: Category;
-  readonly pair: string;
-  readonly file: string;
-  readonly median_ms: number;
-}
+import type { Measurement } from './estimates.ts';
 
 /** Written by `npm run bench:estimates` on 2026-11-21, on 2 processors. */
 export const MEASUREMENTS: readonly Measurement[] = [

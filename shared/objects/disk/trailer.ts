@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { etag, sha256, sizeBytes } from '../../events/fields.ts';
 import { ObjectDamagedError } from '../errors.ts';
 import type { ObjectRecord } from '../object-store.ts';
+import { parseJson } from '../../json/parse-json.ts';
 
 /**
  * Every stored file ends with these many bytes that say what is before them: JSON, filled up with spaces. Content and
@@ -30,12 +31,4 @@ export async function readTrailer(file: FileHandle): Promise<ObjectRecord> {
   if (!parsed.success || parsed.data.size_bytes !== contentBytes) throw new ObjectDamagedError('a stored file is damaged: its end does not describe it');
   const { size_bytes, etag: tag, sha256: hash } = parsed.data;
   return { size_bytes, etag: tag, sha256: hash };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

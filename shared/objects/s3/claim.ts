@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { Defect, TransientError } from '../../errors/errors.ts';
 import { etag, sha256, sizeBytes } from '../../events/fields.ts';
 import type { ObjectKey } from '../keys.ts';
+import { parseJson } from '../../json/parse-json.ts';
 import { bounded, type Bucket } from './client.ts';
 import { openObject } from './content.ts';
 import { claimName, folderOf } from './names.ts';
@@ -51,13 +52,5 @@ export async function putIfAbsent(bucket: Bucket, name: string, body: string): P
   } catch (error) {
     if (isConditionFailed(error)) return false;
     throw error;
-  }
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
   }
 }

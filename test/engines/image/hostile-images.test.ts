@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync, crc32 } from 'node:zlib';
@@ -10,6 +8,7 @@ import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
 import { createImageEngine } from '../../../services/converter/engines/image/engine.ts';
 import { createSandbox, type Sandbox } from '../../../services/converter/sandbox/sandbox.ts';
 import { convertIn, failureOf, type Converted } from '../../contract/engine/suite.ts';
+import { startTrap, type Trap } from '../../support/origin.ts';
 
 function pngChunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
@@ -41,21 +40,16 @@ function svgWithPicture(href: string): Buffer {
 describe('images that mean harm', () => {
   const engine = createImageEngine();
   let sandbox: Sandbox;
-  let listener: Server;
+  let trap: Trap;
   let outside: string;
-  let hits = 0;
   before(async () => {
     sandbox = await createSandbox({ mode: 'require' });
     outside = await mkdtemp(join(tmpdir(), 'secret-'));
     await writeFile(join(outside, 'secret.png'), await sharp({ create: { width: 60, height: 60, channels: 3, background: '#ff0000' } }).png().toBuffer());
-    listener = createServer((socket) => {
-      hits += 1;
-      socket.destroy();
-    }).listen(0, '127.0.0.1');
-    await once(listener, 'listening');
+    trap = await startTrap('127.0.0.1');
   });
   after(async () => {
-    listener.close();
+    await trap.stop();
     await rm(outside, { recursive: true, force: true });
   });
 
@@ -86,8 +80,7 @@ describe('images that mean harm', () => {
   });
 
   it('draws no picture from the network or the disk into a drawing, but one that is embedded', async () => {
-    const { port } = listener.address() as AddressInfo;
-    const links = [`http://127.0.0.1:${port}/a.png`, `file://${outside}/secret.png`, `${outside}/secret.png`, 'source'].map(svgWithPicture);
+    const links = [`http://127.0.0.1:${trap.port}/a.png`, `file://${outside}/secret.png`, `${outside}/secret.png`, 'source'].map(svgWithPicture);
     for (const drawing of links) {
       const pixels = await sharp((await convert(drawing, 'svg', 'png')).bytes).ensureAlpha().raw().toBuffer();
       expect(pixels.every((value) => value === 0)).to.equal(true);
@@ -97,7 +90,7 @@ describe('images that mean harm', () => {
     const embedded = `data:image/png;base64,${(await readFile(join(outside, 'secret.png'))).toString('base64')}`;
     const [red, green] = await sharp((await convert(svgWithPicture(embedded), 'svg', 'png')).bytes).raw().toBuffer();
     expect([red, green]).to.deep.equal([255, 0]);
-    expect(hits).to.equal(0);
+    expect(trap.hits()).to.equal(0);
   });
 
   it('refuses a drawing whose entities would fill the memory', async () => {

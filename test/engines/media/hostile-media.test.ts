@@ -1,6 +1,4 @@
 import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -15,6 +13,7 @@ import { makeClip, testCard, tone } from '../../support/clips.ts';
 import { expectFailure } from '../../support/expect-failure.ts';
 import { fixturePath } from '../../support/fixtures.ts';
 import { descendantsOf } from '../../support/process-tree.ts';
+import { startTrap, type Trap } from '../../support/origin.ts';
 
 const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
 /** Milliseconds in which a refusal comes that needs no decoding, on a machine that does other things too. */
@@ -32,28 +31,22 @@ describe('recordings and films that mean harm', function () {
   const engine = createMediaEngine(createImageEngine());
   let sandbox: Sandbox;
   let folder: string;
-  let listener: Server;
-  let hits = 0;
+  let trap: Trap;
   before(async () => {
     sandbox = await createSandbox({ mode: 'require' });
     folder = await mkdtemp(join(tmpdir(), 'hostile-media-'));
-    listener = createServer((socket) => {
-      hits += 1;
-      socket.destroy();
-    }).listen(0, '127.0.0.1');
-    await once(listener, 'listening');
+    trap = await startTrap('127.0.0.1');
     await writeFile(join(folder, 'secret.txt'), 'a secret of the host');
   });
   after(async () => {
-    listener.close();
+    await trap.stop();
     await rm(folder, { recursive: true, force: true });
   });
 
   const convert = (source: string | Buffer, input: FormatName, output: FormatName, options = {}, timeLimitMs = 60_000): Promise<Converted> => convertIn(sandbox, engine, { source, input, output, options, timeLimitMs });
 
   it('refuses lists of other files under every name', async () => {
-    const { port } = listener.address() as AddressInfo;
-    const url = `http://127.0.0.1:${port}/a.ts`;
+    const url = `http://127.0.0.1:${trap.port}/a.ts`;
     const lists = [
       `#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:0\n#EXTINF:10.0,\n${url}\n#EXT-X-ENDLIST\n`,
       `#EXTM3U\n#EXTINF:10.0,\nfile://${folder}/secret.txt\n`,
@@ -69,15 +62,14 @@ describe('recordings and films that mean harm', function () {
         expect(await failureOf(convert(Buffer.from(list), input, output)), `${input}: ${list}`).to.equal('not_what_it_claims');
       }
     }
-    expect(hits).to.equal(0);
+    expect(trap.hits()).to.equal(0);
   });
 
   it('takes a list behind an honest beginning for damage', async () => {
-    const { port } = listener.address() as AddressInfo;
-    const list = `\n#EXTM3U\n#EXTINF:10.0,\nhttp://127.0.0.1:${port}/a.ts\n`;
+    const list = `\n#EXTM3U\n#EXTINF:10.0,\nhttp://127.0.0.1:${trap.port}/a.ts\n`;
     const heads: readonly [FormatName, string][] = [['mp4', '\0\0\0\x14ftypisom\0\0\0\0isom'], ['wav', 'RIFF\0\0\0\0WAVE'], ['mkv', '\x1a\x45\xdf\xa3\x8b\x42\x82\x88matroska'], ['flv', 'FLV\x01\x05\0\0\0\x09\0\0\0\0'], ['mpg', '\0\0\x01\xba']];
     for (const [input, head] of heads) expect(await failureOf(convert(Buffer.from(head + list, 'latin1'), input, 'mp3')), input).to.equal('damaged');
-    expect(hits).to.equal(0);
+    expect(trap.hits()).to.equal(0);
   });
 
   it('refuses an animation whose two pictures would last for twenty minutes, and converts it when told to take less', async () => {

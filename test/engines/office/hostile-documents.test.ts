@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -12,6 +10,7 @@ import { createOfficePool, type OfficePool } from '../../../services/converter/e
 import { createSandbox, type Sandbox } from '../../../services/converter/sandbox/sandbox.ts';
 import { contentTypes, makeZip, type MemberSpec } from '../../support/archives.ts';
 import { convertInPool } from '../../support/office.ts';
+import { startTrap, type Trap } from '../../support/origin.ts';
 
 /** Stands in a file that no document may show. */
 const MARKER = 'planted-words-of-somebody-else';
@@ -73,10 +72,9 @@ describe('documents that mean harm', function () {
   this.timeout(120_000);
   let sandbox: Sandbox;
   let pool: OfficePool;
-  let listener: Server;
+  let trap: Trap;
   let folder: string;
   let web: string;
-  let hits = 0;
 
   before(async () => {
     sandbox = await createSandbox({ mode: 'require' });
@@ -86,18 +84,14 @@ describe('documents that mean harm', function () {
     await chmod(folder, 0o755);
     await writeFile(join(folder, 'secret.txt'), MARKER, { mode: 0o644 });
     await writeFile(join(folder, 'secret.png'), await sharp({ create: { width: 60, height: 60, channels: 3, background: '#ff0000' } }).png().toBuffer(), { mode: 0o644 });
-    listener = createServer((socket) => {
-      hits += 1;
-      socket.destroy();
-    }).listen(0, '127.0.0.1');
-    await once(listener, 'listening');
-    web = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+    trap = await startTrap('127.0.0.1');
+    web = `http://127.0.0.1:${trap.port}`;
   });
   after(async () => {
-    listener.close();
+    await trap.stop();
     await Promise.all([pool.stop(), rm(folder, { recursive: true, force: true })]);
   });
-  afterEach(() => expect(hits, 'connections').to.equal(0));
+  afterEach(() => expect(trap.hits(), 'connections').to.equal(0));
 
   async function toPdf(file: Buffer, input: Input): Promise<{ readonly text: string; readonly pictures: number }> {
     const { reads, component } = OFFICE_FORMATS[input];

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { z } from 'zod';
@@ -9,6 +7,7 @@ import type { Exit } from '../../../services/converter/sandbox/process.ts';
 import { readText } from '../../../services/converter/sandbox/read-text.ts';
 import { createSandbox, type Sandbox } from '../../../services/converter/sandbox/sandbox.ts';
 import { findTool } from '../../../shared/tools/find-tool.ts';
+import { startTrap, type Trap } from '../../support/origin.ts';
 import { descendantsOf } from '../../support/process-tree.ts';
 
 const LIMITS: Limits = { fileBytesMax: 5_000_000, cpuSecondsMax: 20, memoryBytesMax: 512 * 1024 ** 2 };
@@ -50,21 +49,16 @@ if (findTool('bwrap') !== undefined) {
     let sandbox: Sandbox;
     let job: JobDir;
     let other: JobDir;
-    let listener: Server;
-    let hits = 0;
+    let trap: Trap;
 
     before(async () => {
       sandbox = await createSandbox({ mode: 'require' });
       [job, other] = [await sandbox.openJob(), await sandbox.openJob()];
       await writeFile(join(other.path, 'source'), 'somebody else’s');
-      listener = createServer((socket) => {
-        hits += 1;
-        socket.destroy();
-      }).listen(0, '127.0.0.1');
-      await once(listener, 'listening');
+      trap = await startTrap('127.0.0.1');
     });
     after(async () => {
-      listener.close();
+      await trap.stop();
       await Promise.all([job, other].map((each) => sandbox.closeJob(each)));
     });
 
@@ -87,17 +81,16 @@ if (findTool('bwrap') !== undefined) {
     }
 
     it('reaches no address, neither ours nor others', async () => {
-      const { port } = listener.address() as AddressInfo;
       await expectRefused({
-        'a listener of ours': `connect(socket.AF_INET, ('127.0.0.1', ${port}))`,
-        'the same by IPv6': `connect(socket.AF_INET6, ('::1', ${port}))`,
+        'a listener of ours': `connect(socket.AF_INET, ('127.0.0.1', ${trap.port}))`,
+        'the same by IPv6': `connect(socket.AF_INET6, ('::1', ${trap.port}))`,
         'an address outside': "connect(socket.AF_INET, ('192.0.2.1', 80))",
         'where clouds keep secrets': "connect(socket.AF_INET, ('169.254.169.254', 80))",
         'the host of a virtual machine': 'socket.socket(40, socket.SOCK_STREAM)',
         'packets': 'socket.socket(socket.AF_PACKET, socket.SOCK_RAW)',
         'the abstract sockets of a desktop': "connect(socket.AF_UNIX, b'\\0/tmp/.X11-unix/X0')",
       });
-      expect(hits).to.equal(0);
+      expect(trap.hits()).to.equal(0);
     });
 
     it('reads nothing of the host, of us, or of other jobs', async () => {

@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
-import { convertIn } from '../../contract/engine/suite.ts';
 import { openTexts, type Texts } from '../../support/texts.ts';
 
 /** The office program starts anew for each document, on a busy machine. */
@@ -17,9 +15,7 @@ describe('texts in other encodings', function () {
   });
   after(() => texts.stop());
 
-  async function convert(source: string | Buffer, input: FormatName, output: FormatName, options = {}): Promise<Buffer> {
-    return (await convertIn(texts.sandbox, texts.engine, { source, input, output, options })).bytes;
-  }
+  const convert: Texts['convert'] = (...asked) => texts.convert(...asked);
 
   for (const [name, source, options] of [
     ['utf-8', Buffer.from('Crème — 100 €\n'), {}],

@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { members } from '../../engines/readers/words.ts';
-import type { FormatName } from '../../../shared/domain/catalogue/formats.ts';
-import { convertIn } from '../../contract/engine/suite.ts';
 import { openTexts, type Texts } from '../../support/texts.ts';
 
 /** The office program starts anew for each document, on a busy machine. */
@@ -16,9 +14,7 @@ describe('what a text is built of', function () {
   });
   after(() => texts.stop());
 
-  async function convert(source: string | Buffer, input: FormatName, output: FormatName, options = {}): Promise<Buffer> {
-    return (await convertIn(texts.sandbox, texts.engine, { source, input, output, options })).bytes;
-  }
+  const convert: Texts['convert'] = (...asked) => texts.convert(...asked);
 
   it('survives from md to docx and back: headings, lists, a table, bold, code and a picture', async () => {
     const docx = await convert('guide.md', 'md', 'docx');

@@ -6,6 +6,7 @@ import { checkResult, checkSource } from '../checks.ts';
 import type { ConversionContext, ConversionRequest, ConversionResult, Engine, ToolState, ToolStates } from '../engine.ts';
 import { EngineFailure } from '../failure.ts';
 import { askChild } from '../run.ts';
+import { countDown } from '../time-left.ts';
 import { isUnpacked, pack, unpack } from './ffmpeg.ts';
 import { imageAnswer, type ChildTool, type ImageAnswer, type ImageJob } from './job.ts';
 import { IMAGE_LIMITS } from './limits.ts';
@@ -63,12 +64,6 @@ async function convert(request: ConversionRequest, context: ConversionContext): 
   const packMs = isPackedOutput(output) ? await timed(() => pack(request, drawn, output, result, rest())) : 0;
   const path = join(job.path, result);
   return { path, sizeBytes: await checkResult(path, output), billableMs: unpackMs + answer.billable_ms + packMs };
-}
-
-/** What is left of the time when a process starts; one that would get none is ended by its limit at once. */
-function countDown({ sandbox, signal, timeLimitMs }: ConversionContext): () => Pick<ConversionContext, 'sandbox' | 'signal' | 'timeLimitMs'> {
-  const endsAt = performance.now() + timeLimitMs;
-  return () => ({ sandbox, signal, timeLimitMs: Math.max(1, Math.ceil(endsAt - performance.now())) });
 }
 
 /** Milliseconds that something took, rounded up. */

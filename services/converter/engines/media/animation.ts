@@ -1,8 +1,9 @@
 import { anyFilmOptions } from '../../../../shared/domain/catalogue/options/video.ts';
 import { EngineFailure } from '../failure.ts';
+import { FRAMES_MAX } from '../image/limits.ts';
 import { drawFilm } from './filters.ts';
 import type { Recording } from './inspect.ts';
-import { ANIMATION_PIXELS_MAX, FRAMES_MAX } from './limits.ts';
+import { ANIMATION_PIXELS_MAX } from './limits.ts';
 import type { Plan, PlanRequest } from './plan.ts';
 import { shownSize } from './size.ts';
 

@@ -4,6 +4,7 @@ import { anySoundOptions } from '../../../../shared/domain/catalogue/options/aud
 import { checkResult, checkSource } from '../checks.ts';
 import type { ConversionContext, ConversionRequest, ConversionResult, Engine } from '../engine.ts';
 import { EngineFailure } from '../failure.ts';
+import { countDown } from '../time-left.ts';
 import { planAnimation } from './animation.ts';
 import { isSoundFormat, planSound } from './audio.ts';
 import { isFilmFormat, planFilm } from './film.ts';
@@ -34,18 +35,12 @@ export async function convertMedia(request: ConversionRequest, pictures: Engine,
   const path = join(job.path, source);
   await checkSource(path, input);
   if (await isCutRiff(path)) throw new EngineFailure('damaged');
-  const bounded = boundedBy(context);
+  const bounded = countDown(context);
   const demuxer = await demuxerOf(path, input);
   const recording = await inspectRecording(job, source, demuxer, bounded());
   const total = recording.seconds ?? (await measureSeconds(job, source, demuxer, bounded()));
   const task = { request, demuxer, recording, total };
   return isSoundFormat(output) || isFilmFormat(output) || output === 'gif' ? writeResult(task, bounded) : writeFrame(task, pictures, bounded);
-}
-
-/** The same context with what is left of its time, however many programs have run already. */
-function boundedBy(context: ConversionContext): () => ConversionContext {
-  const endsAt = performance.now() + context.timeLimitMs;
-  return () => ({ ...context, timeLimitMs: Math.max(1, endsAt - performance.now()) });
 }
 
 async function writeResult({ request, demuxer, recording, total }: Task, bounded: () => ConversionContext): Promise<ConversionResult> {

@@ -7,9 +7,6 @@ export const SECONDS_MAX = 6 * 3600;
 /** Longest animation that becomes a film, seconds: each of its pictures may say that it is shown for eleven minutes. */
 export const ANIMATION_SECONDS_MAX = 600;
 
-/** Frames of an animation, as for those that the image engine reads. */
-export const FRAMES_MAX = 500;
-
 /** Pixels of all frames of an animation together: its palette is made from all of them in memory, four bytes each. */
 export const ANIMATION_PIXELS_MAX = 100_000_000;
 

@@ -4,6 +4,7 @@ import { extensionOf, type FormatName } from '../../../../shared/domain/catalogu
 import { Defect } from '../../../../shared/errors/errors.ts';
 import { checkResult, checkSource } from '../checks.ts';
 import type { ConversionContext, ConversionRequest, ConversionResult, Engine } from '../engine.ts';
+import { timeLeft } from '../time-left.ts';
 import { exportOf } from './export.ts';
 import { isOfficeFormat, OFFICE_FORMATS } from './filters.ts';
 import type { OfficePool } from './pool.ts';
@@ -56,6 +57,6 @@ async function convertToPictures(pool: OfficePool, pdf: Pick<Engine, 'convert'>,
   const wanted = request.output === 'zip' ? pages : String(page);
   const writing = { tagged: false, ...(password === undefined ? {} : { password }), ...(wanted === undefined ? {} : { pages: wanted }) };
   const written = await convertDocument(pool, { ...request, output: 'pdf', options: writing }, context);
-  const drawn = await pdf.convert({ ...request, source: PAGES, input: 'pdf', options: drawing }, { ...context, timeLimitMs: Math.max(1, context.timeLimitMs - written.billableMs) });
+  const drawn = await pdf.convert({ ...request, source: PAGES, input: 'pdf', options: drawing }, { ...context, timeLimitMs: timeLeft(context, written.billableMs) });
   return { ...drawn, billableMs: written.billableMs + drawn.billableMs };
 }

@@ -7,6 +7,7 @@ import { EngineFailure } from '../failure.ts';
 import { FLAT_FILTERS, OFFICE_FORMATS } from '../office/filters.ts';
 import type { OfficePool } from '../office/pool.ts';
 import { askChild } from '../run.ts';
+import { countDown } from '../time-left.ts';
 import { pdfAnswer, type PdfAnswer, type PdfJob } from './job.ts';
 
 /** Memory of one process: 100 megapixels of a drawn page three times over, and what Node needs. */
@@ -54,14 +55,13 @@ async function probe(sandbox: ConversionContext['sandbox']): Promise<ToolStates>
 }
 
 async function convert({ job, organizationId, source, input, output, options }: ConversionRequest, context: ConversionContext, office: OfficePool): Promise<ConversionResult> {
-  const startedAt = performance.now();
+  const rest = countDown(context);
   await checkSource(join(job.path, source), input);
   const result = `result.${extensionOf(output)}`;
   const flat = flatFormatOf(output);
   let billableMs = await runConversion(job, { kind: 'convert', source, result: flat === undefined ? result : FLAT, output, options }, context);
   if (flat !== undefined) {
-    const timeLimitMs = Math.max(1, context.timeLimitMs - (performance.now() - startedAt));
-    const stored = await office.convert({ organizationId, job, source: FLAT, result, ...flat }, { ...context, timeLimitMs });
+    const stored = await office.convert({ organizationId, job, source: FLAT, result, ...flat }, rest());
     billableMs += stored.billableMs;
   }
   const path = join(job.path, result);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { zipOptions } from '../../../../shared/domain/catalogue/options/pdf.ts';
 import { convertImage } from '../image/convert.ts';
 import { EngineFailure } from '../failure.ts';
+import { PIXELS_MAX } from '../image/limits.ts';
 import type { DrawnOutput } from '../image/outputs.ts';
 import { sizeOfPage, type PageSize } from './inspect.ts';
 import { runToolWell } from './tool.ts';
@@ -17,9 +18,6 @@ const DPI_DEFAULT = 150;
 const DPI_MAX = 1200;
 
 const DPI_MIN = 10;
-
-/** Pixels of one page: what the image engine takes. */
-const PIXELS_MAX = 100_000_000;
 
 /** Pages of one archive of pictures; each takes time of its own. */
 const PICTURES_MAX = 500;

@@ -5,6 +5,7 @@ import type { ConversionContext, ConversionRequest, ConversionResult } from '../
 import { EngineFailure } from '../../failure.ts';
 import { askChild } from '../../run.ts';
 import type { OfficePool } from '../pool.ts';
+import { timeLeft } from '../../time-left.ts';
 import { type Plan } from './plan.ts';
 import { officeTask, optionsAfter, optionsAlone, optionsBefore } from './steps.ts';
 import { textAnswer, type TextTask } from './task.ts';
@@ -50,13 +51,9 @@ async function runChild({ job }: ConversionRequest, context: ConversionContext, 
   return { source: task.result, spentMs: spentMs + answer.billable_ms };
 }
 
+/** The limit is that of the whole conversion; waiting for an instance is no part of it. */
 async function runOffice(pool: OfficePool, { job, organizationId, options }: ConversionRequest, context: ConversionContext, { source, spentMs }: Passage, formats: NonNullable<Plan['office']>, result: string): Promise<Passage> {
   const task = { organizationId, job, source, result, ...officeTask(formats, options) };
   const { billableMs } = await pool.convert(task, { ...context, timeLimitMs: timeLeft(context, spentMs) });
   return { source: result, spentMs: spentMs + billableMs };
-}
-
-/** The limit is that of the whole conversion; waiting for an instance is no part of it. */
-function timeLeft({ timeLimitMs }: ConversionContext, spentMs: number): number {
-  return Math.max(1, timeLimitMs - spentMs);
 }
