@@ -28,3 +28,12 @@ export function descendantsOf(pid: number): readonly Process[] {
   }
   return found;
 }
+
+/** Kills a process. What ended by itself since it was listed, as a sandbox does with its parent, is as good as killed. */
+export function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}

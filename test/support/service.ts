@@ -10,7 +10,7 @@ import { demoFilePath } from '../../services/standalone/welcome.ts';
 import { findService, type ServiceAddresses } from '../../shared/config/find-service.ts';
 import { readRunFile } from '../../shared/config/run-file.ts';
 import { findProjectRoot } from '../../shared/tools/project-root.ts';
-import { descendantsOf, listProcesses } from './process-tree.ts';
+import { descendantsOf, killIfThere, listProcesses } from './process-tree.ts';
 import { GIVEN_BUCKET } from './stored-files.ts';
 
 /** The whole service starts within ten seconds; a busy machine takes longer. */
@@ -139,7 +139,7 @@ function describe(child: ChildProcess, closed: Promise<number | null>, dataDir: 
     output,
     async cutPower() {
       // The children first: their parent would not get to act on their end, and they do not get to act on its end.
-      for (const { pid } of descendantsOf(child.pid ?? 0)) process.kill(pid, 'SIGKILL');
+      for (const { pid } of descendantsOf(child.pid ?? 0)) killIfThere(pid);
       child.kill('SIGKILL');
       await closed;
     },
