@@ -5,25 +5,26 @@ import { EgressAbortedError, EgressError } from './egress-error.ts';
 import type { Header } from './header-rules.ts';
 import { HEAD_BYTES_MAX, INTERIM_ANSWERS_MAX } from './limits.ts';
 
-/** Name under which the service presents itself to the hosts it fetches from. */
-const USER_AGENT = 'Service-Import/1';
+/** What is sent: a GET, or with a body a POST. `headers` are all but those that say where it goes and where it ends. */
+export type Message = { readonly headers: readonly Header[]; readonly body?: Uint8Array };
 
 /** A request on a connection that was made for it. */
-export type ExchangeOptions = { readonly url: URL; readonly headers: readonly Header[]; readonly headMs: number; readonly signal: AbortSignal };
+export type ExchangeOptions = { readonly url: URL; readonly message: Message; readonly headMs: number; readonly signal: AbortSignal };
 
 /**
- * Sends a GET and answers with the head of the answer; the body is still to come, and whoever reads it destroys it. It
- * sends no cookie, keeps no connection, and accepts no encoding. Throws `EgressError` `timeout`, `network`, and what Node
- * says of a request that it does not make.
+ * Sends a request and answers with the head of the answer; the body is still to come, and whoever reads it destroys it.
+ * It keeps no connection. Throws `EgressError` `timeout`, `network`, and what Node says of a request that it does not
+ * make.
  */
-export function exchange(socket: TLSSocket, { url, headers, headMs, signal }: ExchangeOptions): Promise<IncomingMessage> {
+export function exchange(socket: TLSSocket, { url, message, headMs, signal }: ExchangeOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const asking = request({
       createConnection: () => socket,
+      method: message.body ? 'POST' : 'GET',
       path: `${url.pathname}${url.search}`,
       maxHeaderSize: HEAD_BYTES_MAX,
       // As a list they are sent as they are, and Node adds none.
-      headers: [...composeHeaders(url, headers)],
+      headers: [...composeHeaders(url, message)],
     });
     const settle = (act: () => void): void => {
       clearTimeout(timer);
@@ -56,15 +57,14 @@ export function exchange(socket: TLSSocket, { url, headers, headMs, signal }: Ex
       answer = head;
       settle(() => resolve(head));
     });
-    asking.end();
+    asking.end(message.body);
     if (signal.aborted) onAbort();
   });
 }
 
-/** Names and values in turn. A header of the client takes the place of ours; those that matter it cannot have. */
-function composeHeaders(url: URL, headers: readonly Header[]): readonly string[] {
-  const given = new Set(headers.map(([name]) => name.toLowerCase()));
-  const own: readonly Header[] = [['User-Agent', USER_AGENT], ['Accept', '*/*'], ['Accept-Encoding', 'identity']];
-  const all: readonly Header[] = [['Host', url.host], ...own.filter(([name]) => !given.has(name.toLowerCase())), ...headers, ['Connection', 'close']];
+/** Names and values in turn. */
+function composeHeaders(url: URL, { headers, body }: Message): readonly string[] {
+  const length: readonly Header[] = body ? [['Content-Length', String(body.length)]] : [];
+  const all: readonly Header[] = [['Host', url.host], ...headers, ...length, ['Connection', 'close']];
   return all.flat();
 }

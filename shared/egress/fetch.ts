@@ -1,27 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import type { SecureContext } from 'node:tls';
-import type { AddressRule } from './address-rule.ts';
+import { ask, type WayOut } from './ask.ts';
 import { checkHead, readBody } from './body.ts';
-import { connectTo, portOf } from './connect.ts';
-import { EgressAbortedError, EgressError, toEgressError } from './egress-error.ts';
-import { exchange } from './exchange.ts';
+import { EgressAbortedError, EgressError } from './egress-error.ts';
 import type { Header } from './header-rules.ts';
 import { REDIRECTS_MAX, type EgressLimits } from './limits.ts';
-import { resolveHost } from './resolve.ts';
-import { checkRedirect, checkUrl, type Destination } from './url-rule.ts';
+import { checkRedirect, checkUrl } from './url-rule.ts';
 
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const OK = 200;
+/** With them the service presents itself to the hosts it fetches from. */
+const OWN_HEADERS: readonly Header[] = [['User-Agent', 'Service-Import/1'], ['Accept', '*/*'], ['Accept-Encoding', 'identity']];
 
-/** What the way out of this process is like. */
-export type EgressOptions = {
-  readonly isAllowed: AddressRule;
-  readonly secureContext: SecureContext;
-  /** Servers of the DNS (`host:port`); the system's when there are none. */
-  readonly dnsServers: readonly string[];
-  readonly limits: EgressLimits;
-};
+/** What the way out of this process is like, for fetches. */
+export type EgressOptions = WayOut & { readonly limits: EgressLimits };
 
 /** What to fetch, up to how many bytes, and for how long somebody wants it. */
 export type FetchRequest = { readonly url: string; readonly headers: readonly Header[]; readonly maxBytes: number; readonly signal: AbortSignal };
@@ -68,8 +60,9 @@ export async function fetchUrl<Taken>(options: EgressOptions, request: FetchRequ
 async function followRedirects(options: EgressOptions, request: FetchRequest, signal: AbortSignal): Promise<IncomingMessage> {
   let to = checkUrl(request.url, options.isAllowed);
   let headers = request.headers;
+  const { connectMs, headMs } = options.limits;
   for (let redirects = 0; ; redirects += 1) {
-    const answer = await ask(options, to, headers, signal);
+    const answer = await ask(options, to, { message: { headers: withOwn(headers) }, connectMs, headMs, signal });
     const status = answer.statusCode ?? 0;
     if (status === OK) return answer;
     answer.destroy();
@@ -83,14 +76,8 @@ async function followRedirects(options: EgressOptions, request: FetchRequest, si
   }
 }
 
-async function ask({ isAllowed, secureContext, dnsServers, limits }: EgressOptions, { url, host }: Destination, headers: readonly Header[], signal: AbortSignal): Promise<IncomingMessage> {
-  const addresses = await resolveHost(host, { servers: dnsServers, isAllowed, limitMs: limits.connectMs, signal });
-  const socket = await connectTo({ addresses, host, port: portOf(url), secureContext, isAllowed, limitMs: limits.connectMs, signal });
-  try {
-    return await exchange(socket, { url, headers, headMs: limits.headMs, signal });
-  } catch (error) {
-    socket.destroy();
-    // What Node says of a request it does not make repeats parts of it.
-    throw toEgressError(error);
-  }
+/** A header of the client takes the place of ours; those that matter it cannot have. No cookie, no encoding. */
+function withOwn(headers: readonly Header[]): readonly Header[] {
+  const given = new Set(headers.map(([name]) => name.toLowerCase()));
+  return [...OWN_HEADERS.filter(([name]) => !given.has(name.toLowerCase())), ...headers];
 }

@@ -7,7 +7,7 @@ import type { TestIdentity } from './certificates.ts';
 export const ORIGIN_ADDRESS = '127.0.0.2';
 
 /** A request as it arrived, byte for byte. */
-export type OriginRequest = { readonly path: string; readonly head: string; readonly headers: ReadonlyMap<string, string> };
+export type OriginRequest = { readonly path: string; readonly head: string; readonly headers: ReadonlyMap<string, string>; readonly body: Buffer };
 
 /** What the origin does with a request; it writes its answer itself, honest or not. */
 export type Behaviour = (socket: TLSSocket, request: OriginRequest) => void;
@@ -29,13 +29,13 @@ export async function startOrigin(identity: TestIdentity): Promise<Origin> {
   const requests: OriginRequest[] = [];
   const sockets = new Set<Socket>();
   const server = createServer({ ...identity, ALPNProtocols: ['http/1.1'] }, (socket) => {
-    let text = '';
+    let bytes = Buffer.alloc(0);
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
-      text += chunk.toString('latin1');
-      if (!text.includes('\r\n\r\n')) return;
-      const request = parseHead(text);
-      text = '';
+      bytes = Buffer.concat([bytes, chunk]);
+      const request = parseRequest(bytes);
+      if (!request) return;
+      bytes = Buffer.alloc(0);
       requests.push(request);
       (behaviours.get(request.path) ?? sayNotFound)(socket, request);
     });
@@ -117,11 +117,16 @@ export function flood(first: string, piece: Uint8Array): Behaviour {
 
 const sayNotFound: Behaviour = (socket) => socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n');
 
-function parseHead(text: string): OriginRequest {
-  const head = text.slice(0, text.indexOf('\r\n\r\n'));
+/** Undefined until all of it is there. */
+function parseRequest(bytes: Buffer): OriginRequest | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  const head = bytes.toString('latin1', 0, end);
   const [first = '', ...lines] = head.split('\r\n');
-  const headers = lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()] as const);
-  return { path: first.split(' ')[1] ?? '', head, headers: new Map(headers) };
+  const headers = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+  const body = bytes.subarray(end + 4);
+  if (body.length < Number(headers.get('content-length') ?? 0)) return undefined;
+  return { path: first.split(' ')[1] ?? '', head, headers, body };
 }
 
 async function listen(server: Server, address: string, port = 0): Promise<number> {
