@@ -50,6 +50,10 @@ describe('A POST to a host that a client names', function () {
     return outcome(fetching.bench.url(path), changes);
   }
 
+  function check(url: string): ReturnType<typeof checkReachable> {
+    return checkReachable(fetching.bench.options(SHORT_LIMITS), url, { limitMs: LIMIT_MS, signal: new AbortController().signal });
+  }
+
   it('brings the bytes and the headers as they were given, and nothing of an import', async () => {
     fetching.bench.origin.on('/hook', say(`${OK}Content-Length: 2\r\n\r\nok`));
     const { statusCode, durationMs } = await send(fetching.bench.url('/hook'));
@@ -115,10 +119,6 @@ describe('A POST to a host that a client names', function () {
   });
 
   describe('Where it may go (§4.6, D55)', () => {
-    function check(url: string): ReturnType<typeof checkReachable> {
-      return checkReachable(fetching.bench.options(SHORT_LIMITS), url, { limitMs: LIMIT_MS, signal: new AbortController().signal });
-    }
-
     const refused: Readonly<Record<string, string>> = {
       'http://files.example.test/': 'not_https', 'ftp://files.example.test/': 'not_https', 'nonsense': 'invalid_url', 'https://user:pw@files.example.test/': 'invalid_url',
       'https://127.0.0.1/': 'blocked_address', 'https://10.1.2.3/': 'blocked_address', 'https://0x7f.1/': 'blocked_address', 'https://[::1]/': 'blocked_address', 'https://[fe80::1]/': 'blocked_address',
