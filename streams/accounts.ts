@@ -1,4 +1,4 @@
 import { aggregateStream } from './aggregate-stream.ts';
 
-/** Organizations, their plans and their API keys. */
-export const accounts = aggregateStream('account', 'operator', 'Organizations, plans and API keys');
+/** Organizations, their plans, API keys and webhook endpoints. */
+export const accounts = aggregateStream('account', 'operator', 'Organizations, plans, API keys and webhook endpoints');

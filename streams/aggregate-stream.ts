@@ -11,7 +11,7 @@ const EVENT_BYTES_MAX = 4 * 1024 * 1024;
 const CONSUMERS_MAX = 512;
 
 /**
- * The log of one kind of aggregate: nothing is ever deleted or pushed out; when the disk is full, appends are refused.
+ * The log of one kind of aggregate: nothing is deleted or pushed out; when the disk is full, appends are refused.
  * What was stored is republished for wake-ups, because the subjects of the stream also carry what was rejected.
  */
 export function aggregateStream(kind: AggregateKind, owner: Owner, description: string): StreamDefinition {

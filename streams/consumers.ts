@@ -6,6 +6,7 @@ import { advisories } from './advisories.ts';
 import { engines, idempotency, keys, leases } from './buckets.ts';
 import { credits } from './credits.ts';
 import type { ConsumerDefinition, StreamDefinition } from './definition.ts';
+import { deliveries } from './deliveries.ts';
 import { jobs } from './jobs.ts';
 import { rate } from './rate.ts';
 import { timers } from './timers.ts';
@@ -21,8 +22,11 @@ const FETCHES_PENDING_MAX = 20_000;
 /** Jobs whose tool is away count as out while they wait, and must not keep the others of their queue from coming. */
 const CONVERSIONS_PENDING_MAX = 20_000;
 
+/** Deliveries to endpoints that answer slowly count as out while they wait for a place, and must not keep the others from coming. */
+const ATTEMPTS_PENDING_MAX = 20_000;
+
 /** Every stream and bucket there is. */
-export const STREAMS: readonly StreamDefinition[] = [jobs, credits, accounts, timers, rate, advisories, keys, leases, idempotency, engines];
+export const STREAMS: readonly StreamDefinition[] = [jobs, credits, accounts, deliveries, timers, rate, advisories, keys, leases, idempotency, engines];
 
 /** Every durable consumer there is; a worker of another name does not start. */
 export const CONSUMERS: readonly ConsumerDefinition[] = [
@@ -38,6 +42,10 @@ export const CONSUMERS: readonly ConsumerDefinition[] = [
   worker(timers, 'converter-simulated-end', 'converter', 'Ends simulated conversions that were to take a while', [dueFilter('simulation_end')]),
   worker(jobs, SETTLE_DURABLE, 'ledger', 'Charges or releases the hold of an ended job', JOB_ENDS.map(typeFilter)),
   worker(timers, 'ledger-orphans', 'ledger', 'Releases holds whose job was never created', [dueFilter('orphaned_hold')]),
+  worker(jobs, 'notifier-fan-out', 'notifier', 'Queues events of jobs for the endpoints that subscribed to them', (['job.created', 'job.finished', 'job.failed', 'job.cancelled'] as const).map(typeFilter)),
+  { ...worker(deliveries, 'notifier-first-attempt', 'notifier', 'Makes the first attempt of a delivery', [typeFilter('delivery.queued')]), ackPendingMax: ATTEMPTS_PENDING_MAX },
+  { ...worker(timers, 'notifier-due-attempt', 'notifier', 'Makes the attempts of deliveries that are due', [dueFilter('webhook_attempt')]), ackPendingMax: ATTEMPTS_PENDING_MAX },
+  worker(accounts, 'notifier-forget', 'notifier', 'Destroys the key of an endpoint that was deleted', [typeFilter('account.webhook_deleted')]),
 ];
 
 function worker(stream: StreamDefinition, durable: string, owner: ConsumerDefinition['owner'], description: string, filters: readonly string[]): ConsumerDefinition {

@@ -4,7 +4,7 @@ import type { ConsumerConfig, StreamConfig } from '@nats-io/jetstream';
 export const MANAGED_BY = { managed_by: 'file-conversion-service' } as const;
 
 /** Services that own a stream or a consumer. */
-export type Owner = 'api' | 'importer' | 'converter' | 'ledger' | 'operator';
+export type Owner = 'api' | 'importer' | 'converter' | 'ledger' | 'notifier' | 'operator';
 
 /**
  * A stream as it must be. What is not said here is the server's default and stays as an operator set it, placement

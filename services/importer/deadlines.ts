@@ -35,6 +35,7 @@ export async function meetDeadline(context: ImporterContext, observer: Observer,
       return DONE;
     case 'simulation_end':
     case 'orphaned_hold':
+    case 'webhook_attempt':
       throw new Defect('a timer of another service came to the importer');
     default:
       return kind satisfies never;

@@ -1,25 +1,33 @@
 import { DomainError } from '../errors/errors.ts';
 import type { AccountEvent, EventData } from '../events/registry.ts';
 import type { Decider } from './decider.ts';
+import { decideWebhook, evolveWebhooks, type Webhook, type WebhookCommand } from './webhooks.ts';
 
 /** An API key as the log tells it; the secret itself is nowhere (§5). */
 export type ApiKey = EventData<'account.api_key_created'> & { readonly revoked: boolean };
 
-/** An organization: its plan and its keys. */
+/** An organization: its plan, its keys and its webhook endpoints. */
 export type AccountState =
   | { readonly kind: 'none' }
-  | { readonly kind: 'live'; readonly plan: EventData<'account.created'>['plan']; readonly name: string; readonly keys: ReadonlyMap<string, ApiKey> };
+  | {
+      readonly kind: 'live';
+      readonly plan: EventData<'account.created'>['plan'];
+      readonly name: string;
+      readonly keys: ReadonlyMap<string, ApiKey>;
+      readonly webhooks: ReadonlyMap<string, Webhook>;
+    };
 
 export type AccountCommand =
   | { readonly type: 'create'; readonly data: EventData<'account.created'> }
   | { readonly type: 'change_plan'; readonly plan: EventData<'account.created'>['plan'] }
   | { readonly type: 'create_api_key'; readonly data: EventData<'account.api_key_created'> }
   | { readonly type: 'rotate_api_key'; readonly data: EventData<'account.api_key_rotated'> }
-  | { readonly type: 'revoke_api_key'; readonly api_key_id: string };
+  | { readonly type: 'revoke_api_key'; readonly api_key_id: string }
+  | WebhookCommand;
 
 type Live = Extract<AccountState, { kind: 'live' }>;
 
-/** Rules of organizations and API keys (§5, D11, D62). */
+/** Rules of organizations, API keys and webhook endpoints (§4.6, §5, D11, D62). */
 export const accountDecider: Decider<AccountState, AccountCommand, AccountEvent> = {
   initialState: { kind: 'none' },
   decide(command, state) {
@@ -39,12 +47,18 @@ export const accountDecider: Decider<AccountState, AccountCommand, AccountEvent>
         return { type: 'account.api_key_rotated', data: command.data };
       case 'revoke_api_key':
         return requireKey(command.api_key_id, state).revoked ? null : { type: 'account.api_key_revoked', data: { api_key_id: command.api_key_id } };
+      case 'create_webhook':
+      case 'delete_webhook':
+      case 'disable_webhook':
+      case 'enable_webhook':
+      case 'rotate_webhook_secret':
+        return decideWebhook(command, state.webhooks);
       default:
         return assertNever(command);
     }
   },
   evolve(state, event) {
-    if (event.type === 'account.created') return { kind: 'live', ...event.data, keys: new Map() };
+    if (event.type === 'account.created') return { kind: 'live', ...event.data, keys: new Map(), webhooks: new Map() };
     if (state.kind === 'none') return state;
     switch (event.type) {
       case 'account.plan_changed':
@@ -55,6 +69,12 @@ export const accountDecider: Decider<AccountState, AccountCommand, AccountEvent>
         return withKey(state, { ...requireKey(event.data.api_key_id, state), secret_sha256: event.data.secret_sha256 });
       case 'account.api_key_revoked':
         return withKey(state, { ...requireKey(event.data.api_key_id, state), revoked: true });
+      case 'account.webhook_created':
+      case 'account.webhook_deleted':
+      case 'account.webhook_disabled':
+      case 'account.webhook_enabled':
+      case 'account.webhook_secret_rotated':
+        return { ...state, webhooks: evolveWebhooks(state.webhooks, event) };
       default:
         return assertNever(event);
     }

@@ -13,7 +13,7 @@ export const envelope = z.object({
   specversion: z.literal('1.0'),
   id,
   source: z.string().regex(/^\/services\/[a-z]{1,20}$/),
-  type: z.string().regex(/^(job|credits|account)\.[a-z_]{1,40}$/),
+  type: z.string().regex(/^(job|credits|account|delivery)\.[a-z_]{1,40}$/),
   subject: id,
   time,
   datacontenttype: z.literal('application/json'),
@@ -30,7 +30,7 @@ export const envelope = z.object({
 });
 export type Envelope = z.infer<typeof envelope>;
 
-/** An aggregate: one job, or one organization's credits or account. */
+/** An aggregate: one job, one organization's credits or account, or one delivery to a webhook endpoint. */
 export type AggregateRef = { readonly kind: AggregateKind; readonly id: string };
 
 /** Where a command comes from; copied into every event it causes. */

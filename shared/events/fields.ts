@@ -27,6 +27,10 @@ export const durationMs = z.int().min(0).max(2 ** 40);
 export const attempt = z.int().min(1).max(100);
 /** Whether the job was made with a live or a test key (§5). */
 export const keyMode = z.enum(['live', 'test']);
+/** Events that webhook endpoints can subscribe to (§6). */
+export const webhookEvent = z.enum(['job.created', 'job.finished', 'job.failed', 'job.cancelled']);
+/** Last position of `JOBS` when something was decided. */
+export const jobsPosition = z.int().min(0);
 /** Scopes of an API key (§5). */
 export const scope = z.enum(['job.read', 'job.write', 'webhook.read', 'webhook.write']);
 /** Plan of an organization; decides rate limits and the active-job cap (§8). */

@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import * as account from './account.ts';
 import * as credits from './credits.ts';
+import * as delivery from './delivery.ts';
 import * as job from './job.ts';
+import * as webhook from './webhook.ts';
 
 /** One version of one event type: its schema, and how to make the next version out of it. */
 export type EventVersion = {
@@ -34,6 +36,15 @@ export const EVENT_VERSIONS = {
   'account.api_key_created': [{ schema: account.accountApiKeyCreatedV1 }],
   'account.api_key_rotated': [{ schema: account.accountApiKeyRotatedV1 }],
   'account.api_key_revoked': [{ schema: account.accountApiKeyRevokedV1 }],
+  'account.webhook_created': [{ schema: webhook.accountWebhookCreatedV1 }],
+  'account.webhook_deleted': [{ schema: webhook.accountWebhookDeletedV1 }],
+  'account.webhook_disabled': [{ schema: webhook.accountWebhookDisabledV1 }],
+  'account.webhook_enabled': [{ schema: webhook.accountWebhookEnabledV1 }],
+  'account.webhook_secret_rotated': [{ schema: webhook.accountWebhookSecretRotatedV1 }],
+  'delivery.queued': [{ schema: delivery.deliveryQueuedV1 }],
+  'delivery.attempt_started': [{ schema: delivery.deliveryAttemptStartedV1 }],
+  'delivery.attempted': [{ schema: delivery.deliveryAttemptedV1 }],
+  'delivery.stopped': [{ schema: delivery.deliveryStoppedV1 }],
 } as const satisfies Record<string, readonly EventVersion[]>;
 
 type Latest<Versions extends readonly EventVersion[]> = Versions extends readonly [...EventVersion[], infer Last extends EventVersion]
@@ -48,10 +59,12 @@ export type DomainEventOf<Type extends EventType> = { [T in Type]: { readonly ty
 export type DomainEvent = DomainEventOf<EventType>;
 
 /** Kinds of aggregate; each has its stream. */
-export type AggregateKind = 'job' | 'credits' | 'account';
+export const AGGREGATE_KINDS = ['job', 'credits', 'account', 'delivery'] as const;
+export type AggregateKind = (typeof AGGREGATE_KINDS)[number];
 export type JobEvent = DomainEventOf<Extract<EventType, `job.${string}`>>;
 export type CreditsEvent = DomainEventOf<Extract<EventType, `credits.${string}`>>;
 export type AccountEvent = DomainEventOf<Extract<EventType, `account.${string}`>>;
+export type DeliveryEvent = DomainEventOf<Extract<EventType, `delivery.${string}`>>;
 
 /** Data of one event type, latest version. */
 export type EventData<Type extends EventType> = Latest<Registry[Type]>;

@@ -3,7 +3,7 @@ import { Defect, DomainError } from '../errors/errors.ts';
 import { isId } from '../ids/ids.ts';
 
 /** Whose data a key seals. */
-export type DataKeyName = `job.${string}` | `job-fetch.${string}` | `org.${string}`;
+export type DataKeyName = `job.${string}` | `job-fetch.${string}` | `org.${string}` | `webhook.${string}`;
 
 /** Name of the key of what a client typed into one job (D88). Throws `Defect` on an id that is not ours. */
 export function jobKeyName(jobId: string): DataKeyName {
@@ -18,6 +18,11 @@ export function fetchKeyName(jobId: string): DataKeyName {
 /** Name of the key of what belongs to an organization as a whole. Throws `Defect` on an id that is not ours. */
 export function organizationKeyName(organizationId: string): DataKeyName {
   return `org.${checkId(organizationId)}`;
+}
+
+/** Name of the key of one webhook endpoint, its history included; it is destroyed with the endpoint (D57). Throws `Defect` as above. */
+export function webhookKeyName(webhookId: string): DataKeyName {
+  return `webhook.${checkId(webhookId)}`;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { Defect } from '../errors/errors.ts';
 import type { AggregateRef } from '../events/envelope.ts';
-import type { AggregateKind, EventType } from '../events/registry.ts';
+import { AGGREGATE_KINDS, type AggregateKind, type EventType } from '../events/registry.ts';
 import { isId } from '../ids/ids.ts';
 
 /** Stream of each kind of aggregate. */
-export const STREAM_OF: Readonly<Record<AggregateKind, string>> = { job: 'JOBS', credits: 'CREDITS', account: 'ACCOUNTS' };
+export const STREAM_OF: Readonly<Record<AggregateKind, string>> = { job: 'JOBS', credits: 'CREDITS', account: 'ACCOUNTS', delivery: 'DELIVERIES' };
 
 /** Prefix under which the server republishes what it stored; the only subjects to listen on for wake-ups. */
 export const STORED_PREFIX = 'stored.';
@@ -42,10 +42,9 @@ export function endSubjects(jobId: string): readonly string[] {
 /** The aggregate, version and type of an event's subject. Throws `Defect` when it is not one of ours. */
 export function parseSubject(subject: string): AggregateRef {
   const [kind, id] = subject.split('.');
-  if ((kind !== 'job' && kind !== 'credits' && kind !== 'account') || id === undefined || !isId(id)) {
-    throw new Defect('a message lies on a subject that no aggregate has');
-  }
-  return { kind, id };
+  const known = AGGREGATE_KINDS.find((name) => name === kind);
+  if (known === undefined || id === undefined || !isId(id)) throw new Defect('a message lies on a subject that no aggregate has');
+  return { kind: known, id };
 }
 
 function checked(aggregate: AggregateRef): string {

@@ -16,7 +16,7 @@ const REPEATS_MAX = 2;
 const TOKENS_MAX = 4;
 
 /** What timers are for. Each has a durable consumer on `timer.due.<kind>.>`, declared in `streams/`. */
-const TIMER_KINDS = ['upload_window', 'result_ttl', 'upload_check', 'clean_up', 'simulation_end', 'orphaned_hold'] as const;
+const TIMER_KINDS = ['upload_window', 'result_ttl', 'upload_check', 'clean_up', 'simulation_end', 'orphaned_hold', 'webhook_attempt'] as const;
 export type TimerKind = (typeof TIMER_KINDS)[number];
 
 /** Names one timer: its kind and the ids it is about. */

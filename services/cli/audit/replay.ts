@@ -110,6 +110,16 @@ function accountCommandOf(event: AccountEvent): AccountCommand {
       return { type: 'rotate_api_key', data: event.data };
     case 'account.api_key_revoked':
       return { type: 'revoke_api_key', api_key_id: event.data.api_key_id };
+    case 'account.webhook_created':
+      return { type: 'create_webhook', data: event.data };
+    case 'account.webhook_deleted':
+      return { type: 'delete_webhook', webhook_id: event.data.webhook_id };
+    case 'account.webhook_disabled':
+      return { type: 'disable_webhook', data: event.data };
+    case 'account.webhook_enabled':
+      return { type: 'enable_webhook', data: event.data };
+    case 'account.webhook_secret_rotated':
+      return { type: 'rotate_webhook_secret', data: event.data };
     default:
       return event satisfies never;
   }
