@@ -25,7 +25,8 @@ export async function advance(client: ClientBase, projection: Projection, events
       const unseen = events.filter((event) => event.position > before.position);
       const [first, last] = [unseen[0], unseen.at(-1)];
       if (first === undefined || last === undefined) return before.position;
-      if (before.position > 0 && first.position !== before.position + 1) throw new TransientError('read_model', 'the read model was set back by somebody else');
+      const continues = before.position === 0 || first.position === before.position + 1 || (await log.hasAgedOut(projection.stream, first.position - 1));
+      if (!continues) throw new TransientError('read_model', 'the read model was set back by somebody else');
       // What comes next continues this read model only if the event before it is the one that was read.
       if (!(await log.stillHolds(before))) throw new LogBehindError(projection, before.position);
       await projection.apply(client, projection.table, unseen);

@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from 'pg';
 import { inTransaction } from '../shared/postgres/transaction.ts';
 import { toTransient } from '../shared/postgres/transient.ts';
 import { LogBehindError } from './advance.ts';
-import { openLogCheck } from './log-check.ts';
+import { openLogCheck, readableEnd } from './log-check.ts';
 import { readPosition } from './positions.ts';
 import { PROJECTIONS, type Companion, type Projection, type ProjectionName } from './projection.ts';
 import { LOG_START, replay, type ReplayPlace } from './replay.ts';
@@ -63,11 +63,12 @@ async function compareWith(nc: NatsConnection, client: PoolClient, projection: P
   // Most of the replay happens before the snapshot of the live table is taken, which Postgres should not keep for long.
   const early = await readPosition(client, name);
   if (!(await log.stillHolds(early))) throw new LogBehindError(projection, early.position);
-  const replayTo = (from: ReplayPlace, until: number, transact: (work: () => Promise<void>) => Promise<void>): Promise<ReplayPlace> =>
+  const replayTo = async (from: ReplayPlace, until: number, transact: (work: () => Promise<void>) => Promise<void>): Promise<ReplayPlace> =>
     replay(nc, {
       stream: projection.stream,
       from,
-      until,
+      // What has aged out since it was applied comes to nobody any more.
+      until: Math.min(until, readableEnd(await log.readState(projection.stream))),
       apply: (events) => transact(() => projection.apply(client, replayed, events)),
       onProgress: (position) => onProgress(`${name}: ${position} of ${until}`),
     });
@@ -77,6 +78,7 @@ async function compareWith(nc: NatsConnection, client: PoolClient, projection: P
     async () => {
       const { position } = await readPosition(client, name);
       await replayTo(before, position, (work) => work());
+      await projection.settle?.(client, { table: replayed, live: `public.${table}`, firstPosition: (await log.readState(projection.stream)).firstPosition });
       const rows = await compareRows(client, `public.${table}`, replayed, key);
       const companions = companion ? await compareCompanions(client, companion, table, replayed) : [];
       return { name, position, ...rows, differing: [...rows.differing, ...companions] };

@@ -1,13 +1,13 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Pool } from 'pg';
-import { openLogCheck } from './log-check.ts';
+import { openLogCheck, type StreamState } from './log-check.ts';
 import { readPositions, type HaltReason, type ProjectionPosition } from './positions.ts';
 
 /** How a read model stands to its log. */
 export type ReadModelHealth = ProjectionPosition & {
   /** Last position of the stream. */
   readonly lastPosition: number;
-  /** Events that are not applied yet; 0 when the log is behind. */
+  /** Events that are still to be applied; 0 when the log is behind. */
   readonly lag: number;
   /** Why it stands still, found by the projection itself or by this look at the log. */
   readonly halted: HaltReason | undefined;
@@ -23,7 +23,12 @@ export async function readModelHealth(nc: NatsConnection, pool: Pool): Promise<r
   return Promise.all(
     positions.map(async (place) => {
       const [state, holds] = await Promise.all([check.readState(place.stream), check.stillHolds(place)]);
-      return { ...place, lastPosition: state.lastPosition, lag: Math.max(0, state.lastPosition - place.position), halted: holds ? place.halted : 'log_behind' };
+      return { ...place, lastPosition: state.lastPosition, lag: lagOf(place.position, state), halted: holds ? place.halted : 'log_behind' };
     }),
   );
+}
+
+/** What has aged out is nothing that anybody still applies. */
+function lagOf(position: number, { firstPosition, lastPosition }: StreamState): number {
+  return Math.max(0, lastPosition - Math.max(position, firstPosition - 1));
 }

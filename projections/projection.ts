@@ -1,6 +1,8 @@
 import type { ClientBase } from 'pg';
 import type { StoredEvent } from '../shared/events/envelope.ts';
+import { accountsProjection } from './accounts/projection.ts';
 import { creditsProjection } from './credits/projection.ts';
+import { deliveriesProjection } from './deliveries/projection.ts';
 import { jobsProjection } from './jobs/projection.ts';
 
 /** A read model: which stream it folds, and how its table follows. */
@@ -19,7 +21,16 @@ export type Projection = {
    * An event that a row has seen before changes nothing. Throws `Defect` on what does not follow.
    */
   readonly apply: (client: ClientBase, table: string, events: readonly StoredEvent[]) => Promise<void>;
+  /**
+   * Makes of `table`, into which the log was replayed, what the live table is for reasons that are not in the stream: what
+   * another read model has removed from it, and what events have left there that aged out since. Inside the caller's
+   * transaction.
+   */
+  readonly settle?: (client: ClientBase, tables: Settling) => Promise<void>;
 };
+
+/** A table into which the log was replayed, the live one, and the first position that the stream has left; both with their schema. */
+export type Settling = { readonly table: string; readonly live: string; readonly firstPosition: number };
 
 /** A table that goes along with that of a projection. */
 export type Companion = {
@@ -32,11 +43,16 @@ export type Companion = {
 };
 
 /** Names of the read models. */
-export const PROJECTION_NAMES = ['jobs', 'credits'] as const;
+export const PROJECTION_NAMES = ['jobs', 'credits', 'deliveries', 'accounts'] as const;
 export type ProjectionName = (typeof PROJECTION_NAMES)[number];
 
 /** Every read model there is. */
-export const PROJECTIONS: Readonly<Record<ProjectionName, Projection>> = { jobs: jobsProjection, credits: creditsProjection };
+export const PROJECTIONS: Readonly<Record<ProjectionName, Projection>> = {
+  jobs: jobsProjection,
+  credits: creditsProjection,
+  deliveries: deliveriesProjection,
+  accounts: accountsProjection,
+};
 
 /** Core NATS subject on which a projection tells each position that it has committed. */
 export function projectedSubject(name: ProjectionName | '*'): string {

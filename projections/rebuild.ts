@@ -5,7 +5,7 @@ import { createClient } from '../shared/postgres/pool.ts';
 import { inTransaction } from '../shared/postgres/transaction.ts';
 import { toTransient } from '../shared/postgres/transient.ts';
 import { holdsLease } from './lease.ts';
-import { openLogCheck, type LogCheck } from './log-check.ts';
+import { openLogCheck, readableEnd, type LogCheck } from './log-check.ts';
 import { markHalted, movePosition, readPosition } from './positions.ts';
 import { PROJECTIONS, type Projection, type ProjectionName } from './projection.ts';
 import { LOG_START, replay, type ReplayPlace } from './replay.ts';
@@ -70,6 +70,7 @@ class Rebuild {
     const swapped = await inTransaction(this.#client, async () => {
       const live = await readPosition(this.#client, name, 'lock');
       const last = await this.#replayToEnd(caughtUp, (work) => work());
+      await this.#settle();
       await this.#shadow.swapIn();
       await movePosition(this.#client, name, live.position, last);
       await markHalted(this.#client, name, undefined, (await this.#log.readState(this.#projection.stream)).created);
@@ -79,9 +80,18 @@ class Rebuild {
     return swapped.position;
   }
 
+  /** From here on nobody else removes a row of the live table, which would stay in the one that takes its place. */
+  async #settle(): Promise<void> {
+    const { settle, table, stream } = this.#projection;
+    if (!settle) return;
+    const live = `public.${table}`;
+    await this.#client.query(`lock table ${live} in row exclusive mode`);
+    await settle(this.#client, { table: this.#shadow.table, live, firstPosition: (await this.#log.readState(stream)).firstPosition });
+  }
+
   async #replayToEnd(from: ReplayPlace, transact: (work: () => Promise<void>) => Promise<void>): Promise<ReplayPlace> {
     const { name, stream, apply } = this.#projection;
-    const { lastPosition } = await this.#log.readState(stream);
+    const lastPosition = readableEnd(await this.#log.readState(stream));
     return replay(this.#nc, {
       stream,
       from,

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { jetstream, DeliverPolicy, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager, DeliverPolicy, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Defect, TransientError } from '../errors/errors.ts';
 import type { StoredEvent } from '../events/envelope.ts';
 import type { Logger } from '../log/log.ts';
+import { hasAgedOut } from '../nats/aged-out.ts';
 import { decodeMessage } from '../store/stored-message.ts';
 
 /** Events handed over at once at most; bounds memory and the length of a transaction. */
@@ -105,13 +106,22 @@ class Reader {
     if (this.#stopped) this.#messages.stop();
     let batch: StoredEvent[] = [];
     for await (const message of this.#messages) {
-      batch.push(await orHalt(() => decodeNext(message, batch.at(-1)?.position ?? this.position)));
+      batch.push(await orHalt(() => this.#decodeNext(message, batch.at(-1)?.position ?? this.position)));
       if (message.info.pending > 0 && batch.length < BATCH_MAX) continue;
       await orHalt(() => this.#definition.apply(batch));
       this.#reached(message.seq);
       batch = [];
       if (this.#stopped) return;
     }
+  }
+
+  /** A missing sequence after the first event is a broken log, unless it is of a stream that lets its oldest events go. */
+  async #decodeNext(message: JsMsg, before: number): Promise<StoredEvent> {
+    if (before > 0 && message.seq !== before + 1) {
+      const manager = await jetstreamManager(this.#nc, { checkAPI: false });
+      if (!(await hasAgedOut(manager, this.#definition.stream, message.seq - 1))) throw new Defect(`position ${before + 1} is missing in the stream`);
+    }
+    return decodeMessage(message.subject, message.seq, message.data);
   }
 
   #reached(position: number): void {
@@ -143,12 +153,6 @@ class Reader {
       this.#waiting.push(waiter);
     });
   }
-}
-
-/** Streams of events lose nothing, so after the first event a missing sequence is a broken log. */
-function decodeNext(message: JsMsg, before: number): StoredEvent {
-  if (before > 0 && message.seq !== before + 1) throw new Defect(`position ${before + 1} is missing in the stream`);
-  return decodeMessage(message.subject, message.seq, message.data);
 }
 
 /** Carries an error that no retry mends out of the loop; what the connection throws is retried instead. */

@@ -3,7 +3,7 @@ import type { Logger } from '../../../shared/log/log.ts';
 import { STORED_PREFIX } from '../../../shared/store/subjects.ts';
 
 /** Streams whose stored events this process hears of. */
-export type WatchedStream = 'JOBS' | 'CREDITS';
+export type WatchedStream = 'JOBS' | 'CREDITS' | 'DELIVERIES';
 
 /** Header in which the server names the position of what it republishes. */
 const POSITION_HEADER = 'Nats-Sequence';
@@ -21,7 +21,7 @@ export type JobWatch = {
  * whoever waits also reads again by itself.
  */
 export class LogWatch {
-  readonly #seen: Record<WatchedStream, number> = { JOBS: 0, CREDITS: 0 };
+  readonly #seen: Record<WatchedStream, number> = { JOBS: 0, CREDITS: 0, DELIVERIES: 0 };
   readonly #watches = new Map<string, Set<() => void>>();
   readonly #subscriptions: readonly Subscription[];
   #isConnected = true;
@@ -30,6 +30,7 @@ export class LogWatch {
     this.#subscriptions = [
       subscribe(nc, 'job', logger, (message) => this.#hear('JOBS', message)),
       subscribe(nc, 'credits', logger, (message) => this.#hear('CREDITS', message)),
+      subscribe(nc, 'delivery', logger, (message) => this.#hear('DELIVERIES', message)),
     ];
     void this.#followConnection(nc);
   }
@@ -107,7 +108,7 @@ export class LogWatch {
   }
 }
 
-function subscribe(nc: NatsConnection, kind: 'job' | 'credits', logger: Logger, hear: (message: Msg) => void): Subscription {
+function subscribe(nc: NatsConnection, kind: 'job' | 'credits' | 'delivery', logger: Logger, hear: (message: Msg) => void): Subscription {
   return nc.subscribe(`${STORED_PREFIX}${kind}.>`, {
     callback: (error, message) => {
       if (error) logger.warn({ err: error }, 'the subscription on stored events reports an error');

@@ -1,10 +1,10 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-import { openLogCheck } from '../../../projections/log-check.ts';
+import { openLogCheck, readableEnd, type StreamState } from '../../../projections/log-check.ts';
 import type { LogWatch, WatchedStream } from '../long-poll/log-watch.ts';
 import { shareNextLook } from './share-next-look.ts';
 
 /**
- * Position of the last event of a stream, by its leader. It counts what another process has appended a moment ago, of
+ * Position of the last event that a stream has, by its leader; 0 when it has none. It counts what another process has appended a moment ago, of
  * which this one may not have heard yet. Throws `TransientError('nats')`.
  */
 export type LogEnd = (stream: WatchedStream) => Promise<number>;
@@ -15,7 +15,11 @@ export type LogEnd = (stream: WatchedStream) => Promise<number>;
  */
 export async function openLogEnd(nc: NatsConnection, logWatch: LogWatch): Promise<LogEnd> {
   const check = await openLogCheck(nc);
-  const lookAt = (stream: WatchedStream): (() => Promise<number>) => shareNextLook(async () => (await check.readState(stream)).lastPosition);
-  const looks: Readonly<Record<WatchedStream, () => Promise<number>>> = { JOBS: lookAt('JOBS'), CREDITS: lookAt('CREDITS') };
-  return async (stream) => Math.max(await looks[stream](), logWatch.seen(stream));
+  const lookAt = (stream: WatchedStream): (() => Promise<StreamState>) => shareNextLook(() => check.readState(stream));
+  const looks: Readonly<Record<WatchedStream, () => Promise<StreamState>>> = { JOBS: lookAt('JOBS'), CREDITS: lookAt('CREDITS'), DELIVERIES: lookAt('DELIVERIES') };
+  return async (stream) => {
+    const state = await looks[stream]();
+    const seen = logWatch.seen(stream);
+    return seen > state.lastPosition ? seen : readableEnd(state);
+  };
 }

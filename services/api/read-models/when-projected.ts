@@ -6,7 +6,7 @@ import type { WatchedStream } from '../long-poll/log-watch.ts';
 /** How long a read waits for its read model, in ms; it usually follows within 50. */
 const PROJECTED_MS_MAX = 2_000;
 
-const READ_MODELS: Readonly<Record<WatchedStream, ProjectionName>> = { JOBS: 'jobs', CREDITS: 'credits' };
+const READ_MODELS: Readonly<Record<WatchedStream, ProjectionName>> = { JOBS: 'jobs', CREDITS: 'credits', DELIVERIES: 'deliveries' };
 
 /**
  * Waits until the read model of a stream holds everything that the stream holds now, so that clients read what they
