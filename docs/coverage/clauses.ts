@@ -31,7 +31,8 @@ function isRequired(id: string): boolean {
 
 /**
  * Sections by their number (`§4.4`), numbered sentences (`§5.9`, `§8 rate limits 3`), endpoints (`§4.3 GET /jobs`),
- * transitions in the order of their rows (`§3.1`), errors (`§7 not_found 404`) and limits (`§8 tag`).
+ * transitions in the order of their rows (`§3.1`), events and their parts (`§6 job.failed`, `§6 delivery 3`), errors
+ * (`§7 not_found 404`) and limits (`§8 tag`).
  */
 function clausesOfContract(text: string): Found[] {
   const clauses: Found[] = [];
@@ -46,6 +47,7 @@ function clausesOfContract(text: string): Found[] {
       if (number !== undefined) section = `§${number}`;
       heading = number === undefined ? words.replace(/ rules$/, '') : '';
       if (number !== undefined) clauses.push({ id: section, text: words });
+      else if (section === '§6') clauses.push({ id: `§6 ${firstWord(heading)}`, text: words });
       continue;
     }
     const item = /^(\d+)\. (.+)$/.exec(line);
@@ -62,13 +64,20 @@ function clausesOfContract(text: string): Found[] {
 }
 
 function numbered(section: string, heading: string, number: string): string {
-  return section === '§8' && heading !== '' ? `§8 ${heading.toLowerCase()} ${number}` : `${section}.${number}`;
+  if (section === '§8' && heading !== '') return `§8 ${heading.toLowerCase()} ${number}`;
+  return section === '§6' ? `§6 ${firstWord(heading)} ${number}` : `${section}.${number}`;
+}
+
+/** Two lists of §6 are numbered from 1, each below a heading of its own. */
+function firstWord(heading: string): string {
+  return heading.split(' ')[0]?.toLowerCase() ?? '';
 }
 
 function ofRow(section: string, header: readonly string[], cells: readonly string[], row: number): Found[] {
   const [first = '', second = ''] = cells;
   if (header[0] === 'Method') return [{ id: `${section} ${first} ${second}`, text: cells.slice(2).join(' · ') }];
   if (header[0] === 'From') return [{ id: `${section}.${row}`, text: cells.filter((cell) => cell !== '').join(' · ') }];
+  if (header[0] === 'Event') return [{ id: `${section} ${first}`, text: second }];
   if (header[0] === 'Code') return [{ id: `${section} ${first} ${second}`, text: cells.slice(2).join(' · ') }];
   if (header[0] === 'Limit') return [{ id: `${section} ${first.toLowerCase().replaceAll('`', '')}`, text: second }];
   return [];
