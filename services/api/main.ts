@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { watchPositions } from '../../projections/position-watch.ts';
 import { answerApplied } from '../../shared/accounts/applied.ts';
 import { systemClock } from '../../shared/clock/clock.ts';
-import { openEgress } from '../../shared/egress/open-egress.ts';
 import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
 import { createLogger, type Logger } from '../../shared/log/log.ts';
 import { openNats } from '../../shared/nats/open.ts';
@@ -30,7 +29,6 @@ import { OffersWatch } from './offers/offers-watch.ts';
 import { openLogEnd } from './read-models/log-end.ts';
 import { LogGuard } from './read-models/log-guard.ts';
 import { watchSettling } from './read-models/when-settled.ts';
-import { UrlCheck } from './webhooks/check-url.ts';
 
 /** Requests in hand get this long to end at a stop, in ms; those that wait are answered at once. */
 const STOP_GRACE_MS = 1_500;
@@ -57,7 +55,6 @@ async function startApi(cleanup: Cleanup, logger: Logger): Promise<void> {
 
 async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: AbortSignal): Promise<Dependencies> {
   const { settings, config, masterKey } = readApiSettings(process.env);
-  const egress = openEgress(settings, logger);
   const nc = await openNats(settings, 'api', cleanup, logger);
   const logWatch = await LogWatch.start(nc, logger);
   cleanup.add('log watch', () => logWatch.stop());
@@ -104,7 +101,6 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
     whenSettled: watchSettling(nc),
     waitPlaces: new WaitPlaces(),
     uploadsInHand: new UploadsInHand(),
-    urlCheck: new UrlCheck(egress),
     stopping,
   };
 }

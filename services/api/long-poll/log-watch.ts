@@ -5,9 +5,6 @@ import { STORED_PREFIX } from '../../../shared/store/subjects.ts';
 /** Streams whose stored events this process hears of. */
 export type WatchedStream = 'JOBS' | 'CREDITS' | 'DELIVERIES';
 
-/** Streams of which it knows how far they are; nobody waits for what is appended to `DELIVERIES`. */
-export type NotedStream = WatchedStream | 'DELIVERIES';
-
 /** Header in which the server names the position of what it republishes. */
 const POSITION_HEADER = 'Nats-Sequence';
 
@@ -24,11 +21,7 @@ export type JobWatch = {
  * whoever waits also reads again by itself.
  */
 export class LogWatch {
-<<<<<<< HEAD
   readonly #seen: Record<WatchedStream, number> = { JOBS: 0, CREDITS: 0, DELIVERIES: 0 };
-=======
-  readonly #seen: Record<NotedStream, number> = { JOBS: 0, CREDITS: 0, DELIVERIES: 0 };
->>>>>>> 9d1dfbb (wip)
   readonly #watches = new Map<string, Set<() => void>>();
   readonly #subscriptions: readonly Subscription[];
   #isConnected = true;
@@ -55,12 +48,12 @@ export class LogWatch {
   }
 
   /** Highest position of a stream that this process has appended, read or heard of. */
-  seen(stream: NotedStream): number {
+  seen(stream: WatchedStream): number {
     return this.#seen[stream];
   }
 
   /** Remembers a position that this process has appended or read. */
-  note(stream: NotedStream, position: number): void {
+  note(stream: WatchedStream, position: number): void {
     this.#seen[stream] = Math.max(this.#seen[stream], position);
   }
 

@@ -1,18 +1,13 @@
 import type { NatsConnection } from '@nats-io/transport-node';
-<<<<<<< HEAD
 import { openLogCheck, readableEnd, type StreamState } from '../../../projections/log-check.ts';
 import type { LogWatch, WatchedStream } from '../long-poll/log-watch.ts';
-=======
-import { openLogCheck } from '../../../projections/log-check.ts';
-import type { LogWatch, NotedStream } from '../long-poll/log-watch.ts';
->>>>>>> 9d1dfbb (wip)
 import { shareNextLook } from './share-next-look.ts';
 
 /**
  * Position of the last event that a stream has, by its leader; 0 when it has none. It counts what another process has appended a moment ago, of
  * which this one may not have heard yet. Throws `TransientError('nats')`.
  */
-export type LogEnd = (stream: NotedStream) => Promise<number>;
+export type LogEnd = (stream: WatchedStream) => Promise<number>;
 
 /**
  * Asks the server, once for all requests that are waiting. A leader that has lost its office without knowing it answers
@@ -20,7 +15,6 @@ export type LogEnd = (stream: NotedStream) => Promise<number>;
  */
 export async function openLogEnd(nc: NatsConnection, logWatch: LogWatch): Promise<LogEnd> {
   const check = await openLogCheck(nc);
-<<<<<<< HEAD
   const lookAt = (stream: WatchedStream): (() => Promise<StreamState>) => shareNextLook(() => check.readState(stream));
   const looks: Readonly<Record<WatchedStream, () => Promise<StreamState>>> = { JOBS: lookAt('JOBS'), CREDITS: lookAt('CREDITS'), DELIVERIES: lookAt('DELIVERIES') };
   return async (stream) => {
@@ -28,9 +22,4 @@ export async function openLogEnd(nc: NatsConnection, logWatch: LogWatch): Promis
     const seen = logWatch.seen(stream);
     return seen > state.lastPosition ? seen : readableEnd(state);
   };
-=======
-  const lookAt = (stream: NotedStream): (() => Promise<number>) => shareNextLook(async () => (await check.readState(stream)).lastPosition);
-  const looks: Readonly<Record<NotedStream, () => Promise<number>>> = { JOBS: lookAt('JOBS'), CREDITS: lookAt('CREDITS'), DELIVERIES: lookAt('DELIVERIES') };
-  return async (stream) => Math.max(await looks[stream](), logWatch.seen(stream));
->>>>>>> 9d1dfbb (wip)
 }
