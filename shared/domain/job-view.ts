@@ -10,6 +10,9 @@ export type JobTyped = {
   readonly ignored_options: readonly string[];
 };
 
+/** What of it is shown: all but the options of the conversion. */
+export type ShownTyped = Omit<JobTyped, 'options'>;
+
 /** Links are derived by whoever may hand them out, never stored (D18, D19). */
 export type JobLinks = {
   /** Download URL of a result that is kept. */
@@ -64,7 +67,7 @@ export function expiresAt(job: LiveJob): string {
 }
 
 /** The one serializer of jobs: API answers, lists and webhooks all use it (D7). `job` comes from `jobAt`. */
-export function viewJob(id: string, job: LiveJob, typed: JobTyped, links: JobLinks, parts: { readonly tasks: boolean }): JobView {
+export function viewJob(id: string, job: LiveJob, typed: ShownTyped, links: JobLinks, parts: { readonly tasks: boolean }): JobView {
   const creditsUsed = creditsUsedBy(job);
   return {
     id,
@@ -96,7 +99,7 @@ function creditsUsedBy(job: LiveJob): number | undefined {
 }
 
 /** Order is by role, whatever order the client wrote (D13). */
-function viewTasks(job: LiveJob, typed: JobTyped, links: JobLinks, creditsUsed: number): readonly TaskView[] {
+function viewTasks(job: LiveJob, typed: ShownTyped, links: JobLinks, creditsUsed: number): readonly TaskView[] {
   const status = taskStatuses(job);
   const { resultUrl } = links;
   return [

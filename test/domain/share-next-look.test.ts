@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
-import { shareNextLook } from '../../services/api/read-models/share-next-look.ts';
+import { shareNextLook } from '../../shared/consume/share-next-look.ts';
 
 /** Looks that begin one after another and end when the test says so. */
 function makeLooks(): { readonly look: () => Promise<number>; readonly begun: () => number; readonly end: (error?: Error) => void } {

@@ -1,10 +1,10 @@
 import { isoTime } from '../../../shared/clock/clock.ts';
 import type { LiveJob } from '../../../shared/domain/job-state.ts';
 import { jobAt, viewJob, type JobTyped, type JobView } from '../../../shared/domain/job-view.ts';
+import { resultUrlOf } from '../../../shared/objects/result-url.ts';
 import { jobKeyName } from '../../../shared/privacy/data-keys.ts';
 import { openTyped } from '../../../shared/privacy/typed.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { resultUrlOf } from './links.ts';
 
 /** The job as clients see it now, without its upload URL, which only the answer of its creation holds (D18). */
 export async function viewOf(deps: Dependencies, jobId: string, job: LiveJob, typed: JobTyped, parts: { readonly tasks: boolean }): Promise<JobView> {

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { openLogCheck, readableEnd, type StreamState } from '../../../projections/log-check.ts';
+import { shareNextLook } from '../../../shared/consume/share-next-look.ts';
 import type { LogWatch, WatchedStream } from '../long-poll/log-watch.ts';
-import { shareNextLook } from './share-next-look.ts';
 
 /**
  * Position of the last event that a stream has, by its leader; 0 when it has none. It counts what another process has appended a moment ago, of

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { shareNextLook } from '../../../shared/consume/share-next-look.ts';
 import { isSettled, SETTLE_DURABLE } from '../../../shared/ledger-client/settling.ts';
 import { toTransient } from '../../../shared/nats/transient.ts';
 import { STREAM_OF } from '../../../shared/store/subjects.ts';
-import { shareNextLook } from './share-next-look.ts';
 
 /** How long a balance waits for the ledger, in ms; it usually takes ten. Later the balance is shown as it is. */
 const SETTLED_MS_MAX = 1_000;

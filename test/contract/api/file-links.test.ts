@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { resultUrlOf as signResult } from '../../../services/api/jobs/links.ts';
+import { resultUrlOf as signResult } from '../../../shared/objects/result-url.ts';
 import { fold } from '../../../shared/domain/decider.ts';
 import { FORMAT_NAMES } from '../../../shared/domain/catalogue/formats.ts';
 import { jobDecider } from '../../../shared/domain/job.ts';

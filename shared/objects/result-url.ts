@@ -1,9 +1,9 @@
-import { extensionOf, mimeOf, normalizeFormat } from '../../../shared/domain/catalogue/formats.ts';
-import { expiresAt } from '../../../shared/domain/job-view.ts';
-import type { LiveJob } from '../../../shared/domain/job-state.ts';
-import { Defect } from '../../../shared/errors/errors.ts';
-import { resultKey } from '../../../shared/objects/keys.ts';
-import type { ObjectStore } from '../../../shared/objects/object-store.ts';
+import { extensionOf, mimeOf, normalizeFormat } from '../domain/catalogue/formats.ts';
+import { expiresAt } from '../domain/job-view.ts';
+import type { LiveJob } from '../domain/job-state.ts';
+import { Defect } from '../errors/errors.ts';
+import { resultKey } from './keys.ts';
+import type { ObjectStore } from './object-store.ts';
 
 /** Media types that a browser would run or hand to a plug-in; they are saved, never shown (D92). */
 const SAVED_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml', 'image/svg+xml', 'application/xml', 'text/xml', 'application/pdf']);
