@@ -6,6 +6,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { Defect, TransientError } from '../errors/errors.ts';
 import { hashOf, type StoredEvent } from '../events/envelope.ts';
 import type { Logger } from '../log/log.ts';
+import { hasAgedOut } from '../nats/aged-out.ts';
 import { isDamage, isIntact, openExclusively, removeCopyFile } from './copy-file.ts';
 import { startReader, type RunningReader } from './reader.ts';
 
@@ -73,8 +74,8 @@ export async function openLocalCopy(nc: NatsConnection, definition: CopyDefiniti
   };
 }
 
-/** The log as a copy is compared with it: the name of what it was made from, and the hash of an event. */
-type Log = { readonly identity: string; readonly hashAt: (position: number) => Promise<string | undefined> };
+/** The log as a copy is compared with it: the name of what it was made from, and whether an event is still the one that was read. */
+type Log = { readonly identity: string; readonly stillHolds: (position: number, hash: string | null) => Promise<boolean> };
 
 async function openLog(nc: NatsConnection, { stream, version }: CopyDefinition): Promise<Log> {
   try {
@@ -82,9 +83,9 @@ async function openLog(nc: NatsConnection, { stream, version }: CopyDefinition):
     const { created } = await manager.streams.info(stream);
     return {
       identity: `${FORM}:${version}:${created}`,
-      async hashAt(seq) {
+      async stillHolds(seq, hash) {
         const message = await manager.streams.getMessage(stream, { seq });
-        return message ? hashOf(message.data) : undefined;
+        return message ? hashOf(message.data) === hash : hasAgedOut(manager, stream, seq);
       },
     };
   } catch (cause) {
@@ -134,7 +135,7 @@ async function belongsTo(database: Database.Database, log: Log): Promise<boolean
   const made = database.prepare<[], { identity: string }>('select identity from copy_state').get();
   if (made?.identity !== log.identity) return false;
   const state = database.prepare<[], { position: number; hash: string | null }>('select position, hash from copy_state').get();
-  return state !== undefined && (state.position === 0 || (await log.hashAt(state.position)) === state.hash);
+  return state !== undefined && (state.position === 0 || (await log.stillHolds(state.position, state.hash)));
 }
 
 function prepare(database: Database.Database, definition: CopyDefinition, identity: string): Database.Database {

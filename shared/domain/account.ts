@@ -11,6 +11,8 @@ export type AccountState =
   | { readonly kind: 'none' }
   | {
       readonly kind: 'live';
+      /** How many events it has. */
+      readonly version: number;
       readonly plan: EventData<'account.created'>['plan'];
       readonly name: string;
       readonly keys: ReadonlyMap<string, ApiKey>;
@@ -58,23 +60,24 @@ export const accountDecider: Decider<AccountState, AccountCommand, AccountEvent>
     }
   },
   evolve(state, event) {
-    if (event.type === 'account.created') return { kind: 'live', ...event.data, keys: new Map(), webhooks: new Map() };
+    if (event.type === 'account.created') return { kind: 'live', version: 1, ...event.data, keys: new Map(), webhooks: new Map() };
     if (state.kind === 'none') return state;
+    const next: Live = { ...state, version: state.version + 1 };
     switch (event.type) {
       case 'account.plan_changed':
-        return { ...state, plan: event.data.plan };
+        return { ...next, plan: event.data.plan };
       case 'account.api_key_created':
-        return withKey(state, { ...event.data, revoked: false });
+        return withKey(next, { ...event.data, revoked: false });
       case 'account.api_key_rotated':
-        return withKey(state, { ...requireKey(event.data.api_key_id, state), secret_sha256: event.data.secret_sha256 });
+        return withKey(next, { ...requireKey(event.data.api_key_id, state), secret_sha256: event.data.secret_sha256 });
       case 'account.api_key_revoked':
-        return withKey(state, { ...requireKey(event.data.api_key_id, state), revoked: true });
+        return withKey(next, { ...requireKey(event.data.api_key_id, state), revoked: true });
       case 'account.webhook_created':
       case 'account.webhook_deleted':
       case 'account.webhook_disabled':
       case 'account.webhook_enabled':
       case 'account.webhook_secret_rotated':
-        return { ...state, webhooks: evolveWebhooks(state.webhooks, event) };
+        return { ...next, webhooks: evolveWebhooks(state.webhooks, event, next.version) };
       default:
         return assertNever(event);
     }

@@ -11,6 +11,8 @@ export const WEBHOOK_ENDPOINTS_MAX = 20;
 
 /** A webhook endpoint as the log tells it; what was typed and the secrets are sealed. */
 export type Webhook = EventData<'account.webhook_created'> & {
+  /** Version of the account's event that last enabled it; deliveries that were queued under another one are over (D72). */
+  readonly activation: number;
   /** The secret before this one, which signs too until `until`; there are never three (D68). */
   readonly previous?: { readonly secret: string; readonly until: string };
   /** Why it is disabled; absent while it is enabled. */
@@ -21,7 +23,8 @@ export type WebhookCommand =
   | { readonly type: 'create_webhook'; readonly data: EventData<'account.webhook_created'> }
   /** With a mode, an endpoint of the other one is not there (D53). */
   | { readonly type: 'delete_webhook'; readonly webhook_id: string; readonly key_mode?: Webhook['key_mode'] }
-  | { readonly type: 'disable_webhook'; readonly data: EventData<'account.webhook_disabled'> }
+  /** With an activation, only if that is the present one: what an attempt found before the endpoint was enabled again does not count. */
+  | { readonly type: 'disable_webhook'; readonly data: EventData<'account.webhook_disabled'>; readonly activation?: number }
   | { readonly type: 'enable_webhook'; readonly data: EventData<'account.webhook_enabled'> }
   | { readonly type: 'rotate_webhook_secret'; readonly data: EventData<'account.webhook_secret_rotated'> };
 
@@ -39,8 +42,11 @@ export function decideWebhook(command: WebhookCommand, webhooks: Webhooks): Webh
       const { webhook_id } = requireWebhook(command.webhook_id, webhooks, command.key_mode);
       return { type: 'account.webhook_deleted', data: { webhook_id } };
     }
-    case 'disable_webhook':
-      return isEnabled(requireWebhook(command.data.webhook_id, webhooks)) ? { type: 'account.webhook_disabled', data: command.data } : null;
+    case 'disable_webhook': {
+      const webhook = requireWebhook(command.data.webhook_id, webhooks);
+      const isMeant = command.activation === undefined || command.activation === webhook.activation;
+      return isMeant && isEnabled(webhook) ? { type: 'account.webhook_disabled', data: command.data } : null;
+    }
     case 'enable_webhook':
       return isEnabled(requireWebhook(command.data.webhook_id, webhooks)) ? null : { type: 'account.webhook_enabled', data: command.data };
     case 'rotate_webhook_secret':
@@ -51,10 +57,10 @@ export function decideWebhook(command: WebhookCommand, webhooks: Webhooks): Webh
   }
 }
 
-/** The endpoints after one event. */
-export function evolveWebhooks(webhooks: Webhooks, event: WebhookAccountEvent): Webhooks {
+/** The endpoints after one event, which is the account's event of this version. */
+export function evolveWebhooks(webhooks: Webhooks, event: WebhookAccountEvent, version: number): Webhooks {
   const next = new Map(webhooks);
-  if (event.type === 'account.webhook_created') return next.set(event.data.webhook_id, event.data);
+  if (event.type === 'account.webhook_created') return next.set(event.data.webhook_id, { ...event.data, activation: version });
   const { webhook_id } = event.data;
   const webhook = requireWebhook(webhook_id, webhooks);
   switch (event.type) {
@@ -65,7 +71,7 @@ export function evolveWebhooks(webhooks: Webhooks, event: WebhookAccountEvent): 
       return next.set(webhook_id, { ...webhook, disabled_reason: event.data.reason });
     case 'account.webhook_enabled': {
       const { disabled_reason: _reason, ...enabled } = webhook;
-      return next.set(webhook_id, { ...enabled, jobs_position: event.data.jobs_position });
+      return next.set(webhook_id, { ...enabled, activation: version, jobs_position: event.data.jobs_position });
     }
     case 'account.webhook_secret_rotated':
       return next.set(webhook_id, { ...webhook, secret: event.data.secret, previous: { secret: webhook.secret, until: event.data.previous_until } });

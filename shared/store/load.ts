@@ -1,6 +1,8 @@
+import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Defect, TransientError } from '../errors/errors.ts';
 import type { AggregateRef, StoredEvent } from '../events/envelope.ts';
+import { hasAgedOut } from '../nats/aged-out.ts';
 import { toTransient } from '../nats/transient.ts';
 import { Deadline } from './deadline.ts';
 import { readDirect } from './direct-read.ts';
@@ -20,13 +22,15 @@ const LOAD_EVENTS_MAX = 100_000;
 /**
  * All events of an aggregate, none that was acknowledged missing. The cheap read may be answered by a replica that is
  * behind, so the leader is asked at the same time for the last event, and for what the replica does not have yet.
- * Throws `TransientError` when the log is away, `Defect` when it is not what it must be.
+ * Of an aggregate whose beginning has aged out nothing is left. Throws `TransientError` when the log is away, `Defect` when
+ * it is not what it must be.
  */
 export async function loadEvents(nc: NatsConnection, leader: LeaderReader, aggregate: AggregateRef, limitMs: number): Promise<readonly StoredEvent[]> {
   const deadline = new Deadline(limitMs);
   for (;;) {
     try {
       const events = await readAll(nc, leader, aggregate);
+      if (await hasLostBeginning(nc, events[0])) return [];
       checkChain(events);
       return events;
     } catch (cause) {
@@ -35,6 +39,12 @@ export async function loadEvents(nc: NatsConnection, leader: LeaderReader, aggre
       await deadline.pause();
     }
   }
+}
+
+/** True when the stream forgets by age, has begun to, and the first version of the aggregate is not there any more. */
+async function hasLostBeginning(nc: NatsConnection, first: StoredEvent | undefined): Promise<boolean> {
+  if (first === undefined || first.version === 1) return false;
+  return hasAgedOut(await jetstreamManager(nc, { checkAPI: false, timeout: READ_TIMEOUT_MS }), STREAM_OF[first.aggregate.kind], 1);
 }
 
 async function readAll(nc: NatsConnection, leader: LeaderReader, aggregate: AggregateRef): Promise<StoredEvent[]> {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Defect } from '../../shared/errors/errors.ts';
 import { decode, encode, hashOf, type AggregateRef, type Origin, type StoredEvent } from '../../shared/events/envelope.ts';
-import type { DomainEvent } from '../../shared/events/registry.ts';
+import { AGGREGATE_KINDS, type DomainEvent } from '../../shared/events/registry.ts';
 import { checkChain, decodeMessage } from '../../shared/store/stored-message.ts';
 import { eventSubject } from '../../shared/store/subjects.ts';
 import { granted } from '../support/events.ts';
@@ -32,6 +32,13 @@ const anyEvent: fc.Arbitrary<DomainEvent> = fc.oneof(
       { api_key_id: fc.uuid(), key_mode: fc.constantFrom('live' as const, 'test' as const), scopes: fc.subarray(['job.read', 'job.write'] as ('job.read' | 'job.write')[], { minLength: 1 }), secret_sha256: hex(64), expires_at: time },
       { requiredKeys: ['api_key_id', 'key_mode', 'scopes', 'secret_sha256'] },
     ),
+  }),
+  fc.record({
+    type: fc.constant('delivery.queued' as const),
+    data: fc.record({
+      webhook_id: fc.uuid(), event_id: fc.uuid(), event: fc.constantFrom('job.created' as const, 'job.finished' as const), activation: fc.integer({ min: 1 }), key_mode: fc.constant('live' as const),
+      source: fc.oneof(fc.constant({ kind: 'test' as const }), fc.record({ kind: fc.constant('job' as const), job_id: fc.uuid(), position: fc.integer({ min: 1 }), version: fc.integer({ min: 1 }) })),
+    }),
   }),
 );
 
@@ -96,6 +103,5 @@ describe('the hash chain of an aggregate', () => {
 });
 
 function kindOf(event: DomainEvent): AggregateRef['kind'] {
-  if (event.type.startsWith('job.')) return 'job';
-  return event.type.startsWith('credits.') ? 'credits' : 'account';
+  return AGGREGATE_KINDS.find((kind) => event.type.startsWith(`${kind}.`)) ?? 'job';
 }

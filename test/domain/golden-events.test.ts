@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats';
 import { expect } from 'chai';
 import { composeEventSchemas } from '../../docs/event-schemas.ts';
 import { decode, encode, envelope, type AggregateRef, type Origin } from '../../shared/events/envelope.ts';
-import { EVENT_VERSIONS, isEventType, latestVersion, type EventVersion } from '../../shared/events/registry.ts';
+import { AGGREGATE_KINDS, EVENT_VERSIONS, isEventType, latestVersion, type EventVersion } from '../../shared/events/registry.ts';
 import { findProjectRoot } from '../../shared/tools/project-root.ts';
 import { readGoldenChecksums, readGoldenEvents, type GoldenEvent } from '../support/golden-events.ts';
 
@@ -70,8 +70,8 @@ function parse(event: GoldenEvent) {
 }
 
 function refOf(stored: Stored): AggregateRef {
-  const kind = stored.type.split('.')[0];
-  if (kind !== 'job' && kind !== 'credits' && kind !== 'account') throw new Error(`${stored.type} belongs to no aggregate`);
+  const kind = AGGREGATE_KINDS.find((name) => stored.type.startsWith(`${name}.`));
+  if (kind === undefined) throw new Error(`${stored.type} belongs to no aggregate`);
   return { kind, id: stored.subject };
 }
 
