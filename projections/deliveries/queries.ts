@@ -82,7 +82,7 @@ export function listStatement(query: DeliveryListQuery): Statement {
   const depth = query.page * query.perPage;
   const page = depth > HISTORY_DEPTH_MAX ? 'select null::uuid as delivery_id where false' : `select delivery_id from deliveries where ${wanted} ${NEWEST_FIRST} limit ${bind(query.perPage)} offset ${bind(depth - query.perPage)}`;
   return {
-    text: `select total, ${COLUMNS} from (select count(*) as total from (select from deliveries where ${wanted} limit ${HISTORY_DEPTH_MAX}) as some) as counted
+    text: `select total, ${COLUMNS} from (select count(*) as total from (select from deliveries where ${wanted} limit ${HISTORY_DEPTH_MAX}) as found) as counted
       left join lateral (select ${COLUMNS}, queued_position from (${page}) as page join deliveries using (delivery_id)) as listed on true ${NEWEST_FIRST}`,
     values,
   };
