@@ -2,6 +2,7 @@ import { loadSettings, type Environment, type Given } from '../../shared/config/
 import type { Settings } from '../../shared/config/settings.ts';
 import { PART_BYTES, PARTS_MAX } from '../../shared/domain/multipart.ts';
 import { createAddressRule, type AddressRule } from '../../shared/egress/address-rule.ts';
+import { EGRESS_SETTINGS } from '../../shared/egress/open-egress.ts';
 import { NATS_SETTINGS } from '../../shared/nats/open.ts';
 import { filesUrlOf, OBJECT_SETTINGS, publicUrlOf, s3OptionsOf } from '../../shared/objects/open-store.ts';
 import { openMasterKey, type MasterKey } from '../../shared/privacy/master-key.ts';
@@ -11,7 +12,7 @@ const NAMES = [
   ...NATS_SETTINGS, ...OBJECT_SETTINGS, 'PRICING_URL', 'LOG_LEVEL', 'DATABASE_URL', 'MASTER_KEY',
   'RATE_LIMIT_CREATE_FREE', 'RATE_LIMIT_CREATE_ACTIVE', 'RATE_LIMIT_OTHER', 'IP_FAILURE_LIMIT', 'TRUSTED_PROXIES', 'CONNECTIONS_PER_ADDRESS_MAX', 'NATS_REPLICAS',
   'UPLOAD_URL_TTL_SECONDS', 'UPLOAD_WINDOW_SECONDS', 'RESULT_TTL_SECONDS', 'IDEMPOTENCY_TTL_SECONDS', 'MAX_INPUT_BYTES', 'SINGLE_UPLOAD_MAX_BYTES',
-  'PART_URL_TTL_SECONDS', 'OUTBOUND_ALLOWED_ADDRESSES',
+  'PART_URL_TTL_SECONDS', ...EGRESS_SETTINGS,
 ] as const;
 
 /** Settings of the api as they stand in the environment. */

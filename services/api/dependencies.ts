@@ -23,6 +23,8 @@ import type { Offers } from './offers/offers-watch.ts';
 import type { LogEnd } from './read-models/log-end.ts';
 import type { LogGuard } from './read-models/log-guard.ts';
 import type { WhenSettled } from './read-models/when-settled.ts';
+import type { ChangeTurns } from './webhooks/change-turns.ts';
+import type { UrlCheck } from './webhooks/check-url.ts';
 
 /** Everything the routes work with. */
 export type Dependencies = {
@@ -55,6 +57,8 @@ export type Dependencies = {
   readonly whenSettled: WhenSettled;
   readonly waitPlaces: WaitPlaces;
   readonly uploadsInHand: UploadsInHand;
+  readonly urlCheck: UrlCheck;
+  readonly changeTurns: ChangeTurns;
   /** Aborted when the process stops: what waits answers at once. */
   readonly stopping: AbortSignal;
 };

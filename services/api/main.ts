@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { watchPositions } from '../../projections/position-watch.ts';
 import { answerApplied } from '../../shared/accounts/applied.ts';
 import { systemClock } from '../../shared/clock/clock.ts';
+import { openEgress } from '../../shared/egress/open-egress.ts';
 import { runService, type Cleanup } from '../../shared/lifecycle/run-service.ts';
 import { createLogger, type Logger } from '../../shared/log/log.ts';
 import { openNats } from '../../shared/nats/open.ts';
@@ -29,6 +30,8 @@ import { OffersWatch } from './offers/offers-watch.ts';
 import { openLogEnd } from './read-models/log-end.ts';
 import { LogGuard } from './read-models/log-guard.ts';
 import { watchSettling } from './read-models/when-settled.ts';
+import { ChangeTurns } from './webhooks/change-turns.ts';
+import { UrlCheck } from './webhooks/check-url.ts';
 
 /** Requests in hand get this long to end at a stop, in ms; those that wait are answered at once. */
 const STOP_GRACE_MS = 1_500;
@@ -55,6 +58,7 @@ async function startApi(cleanup: Cleanup, logger: Logger): Promise<void> {
 
 async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: AbortSignal): Promise<Dependencies> {
   const { settings, config, masterKey } = readApiSettings(process.env);
+  const egress = openEgress(settings, logger);
   const nc = await openNats(settings, 'api', cleanup, logger);
   const logWatch = await LogWatch.start(nc, logger);
   cleanup.add('log watch', () => logWatch.stop());
@@ -101,6 +105,8 @@ async function openDependencies(cleanup: Cleanup, logger: Logger, stopping: Abor
     whenSettled: watchSettling(nc),
     waitPlaces: new WaitPlaces(),
     uploadsInHand: new UploadsInHand(),
+    urlCheck: new UrlCheck(egress),
+    changeTurns: new ChangeTurns(),
     stopping,
   };
 }

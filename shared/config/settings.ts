@@ -82,6 +82,7 @@ export const SETTINGS = {
   OUTBOUND_ALLOWED_ADDRESSES: cidrs.default([]).describe('CIDR ranges excepted from the rule that outbound requests go to public addresses only. Each one opens that network to your clients.'),
   OUTBOUND_CA_FILE: z.string().min(1).optional().describe('File with further certificate authorities (PEM) for outbound requests.'),
   OUTBOUND_DNS_SERVERS: servers.default([]).describe('DNS servers that are asked for the hosts of outbound requests. Default: those of the system.'),
+  WEBHOOK_ROTATION_OVERLAP_SECONDS: seconds.default(86_400).describe('How long the old secret of a webhook endpoint signs along after `admin webhook rotate-secret` (§6).'),
   PRICING_URL: url(['http:', 'https:']).optional().describe('Page named in `pricing_url` of 402 answers. Default: `PUBLIC_URL/v1/operations`, which lists the price of every conversion.'),
 } as const satisfies Record<string, z.ZodType>;
 

@@ -30,6 +30,7 @@ const ANSWERS: Readonly<Record<string, (error: DomainError) => ApiError>> = {
   too_many_multipart_starts: stateConflict,
   not_an_upload: badRequest,
   multipart_not_started: badRequest,
+  too_many_endpoints: badRequest,
   multipart_not_found: () => ApiError.notFound('There is no such upload, or it is over.'),
   object_exists: (error) => ApiError.of(409, 'validation_failed', error.message, { reason: 'already_uploaded' }),
   object_changed: () => ApiError.notFound('There is no such file.'),
@@ -59,7 +60,7 @@ export function unavailable(reason: string): ApiError {
   return ApiError.of(503, 'internal', message, { retryable: true, reason }, { 'Retry-After': String(RETRY_AFTER_SECONDS) });
 }
 
-/** A request that this job can never, or not yet, take; 400 by §4.4. */
+/** A request that this job can never, or not yet, take, or one endpoint too many; 400 by §4.4 and §4.6. */
 function badRequest(error: DomainError): ApiError {
   return ApiError.of(400, 'validation_failed', error.message, { reason: error.code });
 }

@@ -12,6 +12,8 @@ export type ApiState = {
   key?: KeyContext;
   /** Job the request is about; for the log. */
   jobId?: string;
+  /** Webhook endpoint the request is about; for the log. */
+  webhookId?: string;
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
 };

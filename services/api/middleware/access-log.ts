@@ -8,10 +8,11 @@ export function logAccess(logger: Logger): Middleware<ApiState> {
   return async (ctx, next) => {
     const startMs = performance.now();
     await next();
-    const { requestId, jobId, key, match } = ctx.state;
+    const { requestId, jobId, webhookId, key, match } = ctx.state;
     const line = {
       request_id: requestId,
       job_id: jobId,
+      webhook_id: webhookId,
       organization_id: key?.organization_id,
       method: ctx.method,
       route: match.kind === 'route' ? match.route.path : undefined,

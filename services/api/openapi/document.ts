@@ -4,6 +4,7 @@ import type { ErrorCode } from '../errors/api-error.ts';
 import type { Access, Route } from '../routes/route.ts';
 import type { SuccessDescription } from './operation.ts';
 import { errorShapeOf } from './error-shapes.ts';
+import { describeEvents } from './events.ts';
 import { TEST_MODE } from './test-mode.ts';
 
 /** Version of this description; the API's own version is in its path (§9). */
@@ -35,6 +36,7 @@ export function describeApi(routes: readonly Route[], addresses: Addresses): Ope
   const header = registry.registerComponent('securitySchemes', 'apiKey', { type: 'apiKey', in: 'header', name: 'X-API-Key' });
   const security = [{ [authorization.name]: [] }, { [header.name]: [] }];
   for (const route of routes) registry.registerPath(describeRoute(route, addresses, security));
+  for (const event of describeEvents()) registry.registerWebhook(event);
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { title: API_TITLE, version: VERSION, description: INTRODUCTION, license: { name: 'MIT', identifier: 'MIT' } },

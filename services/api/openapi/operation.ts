@@ -15,7 +15,7 @@ export type SuccessDescription = {
 /** An endpoint as `/openapi.json` shows it; made from the same schemas that check requests. */
 export type OperationDescription = {
   readonly operationId: string;
-  readonly tag: 'Jobs' | 'Uploads' | 'Account' | 'Public' | 'Files' | 'Health';
+  readonly tag: 'Jobs' | 'Uploads' | 'Webhooks' | 'Account' | 'Public' | 'Files' | 'Health';
   readonly summary: string;
   readonly description?: string;
   readonly query?: z.ZodObject;

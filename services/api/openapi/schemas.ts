@@ -5,8 +5,10 @@ import { keyMode, scope } from '../../../shared/events/fields.ts';
 
 /** Shapes of answers. They describe and are checked against in tests; clients must tolerate unknown fields (§9). */
 
-const uuid = (description: string) => z.uuid().describe(description);
-const timestamp = (description: string) => z.iso.datetime({ precision: 3 }).describe(description);
+/** One of our ids. */
+export const uuid = (description: string) => z.uuid().describe(description);
+/** ISO 8601, UTC, milliseconds. */
+export const timestamp = (description: string) => z.iso.datetime({ precision: 3 }).describe(description);
 
 export const jobStatus = z.enum(JOB_STATUSES).meta({
   id: 'JobStatus',

@@ -20,23 +20,18 @@ import { readTyped, viewOf } from '../jobs/view-job.ts';
 import { waitForChange } from '../long-poll/wait-for-change.ts';
 import { jobListShape, jobShape, jobStatus } from '../openapi/schemas.ts';
 import { jobParameters } from './job-parameters.ts';
-import { integerField } from './query-fields.ts';
+import { integerField, pageFields, PER_PAGE_DEFAULT } from './query-fields.ts';
 import type { Route } from './route.ts';
 
 /** Longest `wait` (§8), in seconds. */
 const WAIT_SECONDS_MAX = 25;
-const PER_PAGE_DEFAULT = 20;
-const PER_PAGE_MAX = 100;
-/** Far above any list; below it every offset is exact. */
-const PAGE_MAX = 1_000_000_000;
 
 const waitQuery = z.object({
   wait: integerField({ min: 0, max: WAIT_SECONDS_MAX }, 'Seconds to wait for the status to change. A job that has ended is answered at once. The current job is answered either way, and at once when 600 requests of the key wait already.'),
 });
 
 const listQuery = z.object({
-  page: integerField({ min: 1, max: PAGE_MAX, fallback: 1 }, `Page, counted from 1. A page past the end is empty, and so is one that ends beyond the newest ${LIST_DEPTH_MAX} jobs; filters reach the others. \`total\` is right in any case.`),
-  per_page: integerField({ min: 1, max: PER_PAGE_MAX, fallback: PER_PAGE_DEFAULT }, 'Jobs on a page.'),
+  ...pageFields('Jobs', `Page, counted from 1. A page past the end is empty, and so is one that ends beyond the newest ${LIST_DEPTH_MAX} jobs; filters reach the others. \`total\` is right in any case.`),
   status: z.enum(jobStatus.options, { error: `must be one of ${jobStatus.options.join(', ')}` }).optional().describe('Only jobs of this status.'),
   tag: shortText.optional().describe('Only jobs with exactly this tag.'),
   api_key_id: z.uuid({ error: 'must be a UUID' }).optional().describe('Only jobs that this key created.'),

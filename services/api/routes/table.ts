@@ -5,6 +5,7 @@ import { healthRoutes } from './health.ts';
 import { jobRoutes } from './jobs.ts';
 import { multipartRoutes } from './multipart.ts';
 import { callerRoutes } from './me.ts';
+import { webhookRoutes } from './webhooks.ts';
 import { publicRoutes } from './public.ts';
 import { referenceRoutes } from './reference.ts';
 import type { Route } from './route.ts';
@@ -14,6 +15,7 @@ export function makeRoutes(deps: Dependencies): readonly Route[] {
   const routes: readonly Route[] = [
     ...jobRoutes(deps),
     ...multipartRoutes(deps),
+    ...webhookRoutes(deps),
     ...callerRoutes(deps),
     ...publicRoutes(deps.offers, () => describeApi(routes, deps.config)),
     ...referenceRoutes(),
