@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
+import { PROJECTION_NAMES } from '../../projections/projection.ts';
 import { findFreePort } from '../../services/standalone/free-port.ts';
 import { waitFor } from '../../services/standalone/processes.ts';
 import type { JobView } from '../../shared/domain/job-view.ts';
@@ -78,7 +79,7 @@ describe('When an older log was put back behind newer read models (D96)', functi
   });
 
   it('everything goes on once the read models were rebuilt', async () => {
-    for (const name of ['jobs', 'credits']) {
+    for (const name of PROJECTION_NAMES) {
       const { code, stderr } = await runCommand('projections', ['rebuild', name], { DATA_DIR: service.dataDir });
       expect(code, stderr).to.equal(0);
     }

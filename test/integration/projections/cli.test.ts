@@ -42,7 +42,9 @@ describe('the command projections', () => {
     expect(code).to.equal(0);
     expect(JSON.parse(out)).to.deep.equal({
       read_models: [
+        { name: 'accounts', position: 0, last_position: 0, lag: 0, halted: null },
         { name: 'credits', position: 0, last_position: 0, lag: 0, halted: null },
+        { name: 'deliveries', position: 0, last_position: 0, lag: 0, halted: null },
         { name: 'jobs', position, last_position: position, lag: 0, halted: null },
       ],
     });
@@ -79,6 +81,6 @@ describe('the command projections', () => {
 
   it('explains itself, and refuses what it does not know with exit code 2', async () => {
     expect((await run('--help')).out).to.contain('rebuild NAME');
-    expect(await run('rebuild', 'cats')).to.deep.equal({ code: 2, out: '', problems: 'projections: NAME must be one of jobs, credits\n' });
+    expect(await run('rebuild', 'cats')).to.deep.equal({ code: 2, out: '', problems: 'projections: NAME must be one of jobs, credits, deliveries, accounts\n' });
   });
 });
