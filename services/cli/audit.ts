@@ -18,7 +18,7 @@ function say(line: string): void {
 const verify: Command = {
   name: 'verify',
   usage: '[--json]',
-  summary: 'Replays the log: chains, transitions, the ledger, deadlines, and every read model. Exit code 0 when all is in order, 1 when not.',
+  summary: 'Replays the log: chains, transitions, the ledger, deadlines, webhook deliveries, and every read model. Exit code 0 when all is in order, 1 when not.',
   options: { json: { type: 'boolean' } },
   arguments: [],
   run: (values) =>
@@ -44,7 +44,7 @@ const verify: Command = {
 const timeline: Command = {
   name: 'timeline',
   usage: 'JOB_ID [--json]',
-  summary: 'Tells the life of one job and of its credits.',
+  summary: 'Tells the life of one job, of its credits and of the webhooks that told of it.',
   options: { json: { type: 'boolean' } },
   arguments: ['JOB_ID'],
   run: (values, [jobId]) =>

@@ -7,21 +7,27 @@ import type { Findings } from './findings.ts';
 
 type Head = { readonly version: number; readonly hash: string };
 
+/** A part of a stream: up to the position `last`, and from 1 on, unless the events before `first` have aged out. */
+export type Stretch = { readonly stream: string; readonly first: number; readonly last: number };
+
 /**
- * Walks a stream from its first event up to the position `last` and checks what makes it a log: no position is missing,
- * every event fits the schema of its version, lies on its own subject, and carries the hash of the event before it in
- * its aggregate. Events that pass go to `visit`.
+ * Walks a stream up to a position and checks what makes it a log: no position is missing, every event fits the schema of
+ * its version, lies on its own subject, and carries the hash of the event before it in its aggregate. Where the beginning
+ * has aged out, so have the first events of some aggregates. Events that pass go to `visit`.
  */
-export async function walkChains(nc: NatsConnection, { stream, last }: { readonly stream: string; readonly last: number }, findings: Findings, visit: (event: StoredEvent) => void): Promise<void> {
+export async function walkChains(nc: NatsConnection, { stream, first, last }: Stretch, findings: Findings, visit: (event: StoredEvent) => void): Promise<void> {
+  if (first > last) return;
+  const hasForgotten = first > 1;
   const heads = new Map<string, Head>();
-  let expected = 1;
-  for await (const message of readStream(nc, stream, 1, last)) {
-    if (message.position !== expected) findings.add('chain', stream, `positions ${expected} to ${message.position - 1} are missing`);
+  let expected = hasForgotten ? undefined : 1;
+  for await (const message of readStream(nc, stream, Math.max(1, first), last)) {
+    if (expected !== undefined && message.position !== expected) findings.add('chain', stream, `positions ${expected} to ${message.position - 1} are missing`);
     expected = message.position + 1;
     const event = read(message, findings);
     if (!event) continue;
     const subject = `${event.aggregate.kind}.${event.aggregate.id}`;
-    checkLink(event, heads.get(subject), subject, findings);
+    const head = heads.get(subject);
+    if (head || event.version === 1 || !hasForgotten) checkLink(event, head, subject, findings);
     heads.set(subject, { version: event.version, hash: event.hash });
     visit(event);
   }

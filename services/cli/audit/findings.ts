@@ -2,7 +2,7 @@
 const SHOWN_MAX = 100;
 
 /** Something that is not in order: which check says so, about what, and what is wrong. */
-export type Finding = { readonly check: 'chain' | 'schema' | 'transition' | 'ledger' | 'deadline' | 'read_model'; readonly subject: string; readonly problem: string };
+export type Finding = { readonly check: 'chain' | 'schema' | 'transition' | 'ledger' | 'deadline' | 'delivery' | 'read_model'; readonly subject: string; readonly problem: string };
 
 /** Collects what an audit finds, with a bound on what it keeps. */
 export class Findings {

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '../../../shared/errors/errors.ts';
-import type { AccountEvent, CreditsEvent, JobEvent } from '../../../shared/events/registry.ts';
+import type { AccountEvent, CreditsEvent, DeliveryEvent, JobEvent } from '../../../shared/events/registry.ts';
 import { accountDecider, type AccountCommand, type AccountState } from '../../../shared/domain/account.ts';
 import { creditsDecider, type CreditsCommand, type CreditsState } from '../../../shared/domain/credits.ts';
 import type { Decider } from '../../../shared/domain/decider.ts';
+import { DELIVERY_ATTEMPTS_MAX, deliveryDecider, type DeliveryCommand, type DeliveryState } from '../../../shared/domain/delivery.ts';
 import { jobDecider, type JobCommand } from '../../../shared/domain/job.ts';
 import type { JobState } from '../../../shared/domain/job-state.ts';
 
@@ -27,6 +28,11 @@ export function replayCredits(state: CreditsState, event: CreditsEvent): Credits
 /** Checks an event of an account against the rules of today and applies it. */
 export function replayAccount(state: AccountState, event: AccountEvent): AccountState {
   return replay(accountDecider, accountCommandOf(event), state, event);
+}
+
+/** Checks an event of a delivery against the rules of today and applies it. `time` is when it was appended. */
+export function replayDelivery(state: DeliveryState, event: DeliveryEvent, time: string): DeliveryState {
+  return replay(deliveryDecider, deliveryCommandOf(event, time), state, event);
 }
 
 /** Decides anew what the log says was decided: the same event must come out. Throws `IllegalEventError`. */
@@ -123,4 +129,27 @@ function accountCommandOf(event: AccountEvent): AccountCommand {
     default:
       return event satisfies never;
   }
+}
+
+function deliveryCommandOf(event: DeliveryEvent, time: string): DeliveryCommand {
+  switch (event.type) {
+    case 'delivery.queued':
+      return { type: 'queue', data: event.data };
+    case 'delivery.attempt_started':
+      return { type: 'start_attempt', now: event.data.started_at };
+    case 'delivery.attempted': {
+      const { attempt, next_attempt_at, ...result } = event.data;
+      return { type: 'record_attempt', attempt, result, now: time, delays_ms: delaysOf(attempt, time, next_attempt_at) };
+    }
+    case 'delivery.stopped':
+      return { type: 'stop', reason: event.data.reason };
+    default:
+      return event satisfies never;
+  }
+}
+
+/** How long a delivery waits, and how often, is a setting; what the log says was it. */
+function delaysOf(attempt: number, time: string, nextAt: string | undefined): readonly number[] {
+  if (nextAt === undefined) return Array<number>(attempt - 1).fill(0);
+  return Array<number>(DELIVERY_ATTEMPTS_MAX - 1).fill(Date.parse(nextAt) - Date.parse(time));
 }

@@ -14,8 +14,8 @@ export type Report = LogReport & {
 export function printReport(report: Report): string {
   const { events, credits } = report;
   const lines = [
-    `events       JOBS ${events.JOBS}, CREDITS ${events.CREDITS}, ACCOUNTS ${events.ACCOUNTS}`,
-    `aggregates   ${report.jobs} jobs, ${report.organizations} organizations`,
+    `events       JOBS ${events.JOBS}, CREDITS ${events.CREDITS}, ACCOUNTS ${events.ACCOUNTS}, DELIVERIES ${events.DELIVERIES}`,
+    `aggregates   ${report.jobs} jobs, ${report.organizations} organizations, ${report.deliveries} deliveries`,
     `credits      granted ${credits.granted} = balance ${credits.balance} + held ${credits.held} + charged ${credits.charged}`,
     ...report.read_models.map((model) => `read model   ${model.name}: ${model.rows} rows up to position ${model.position}, ${model.differing} differ`),
     ...report.shown.map((finding) => `${finding.check.padEnd(12)} ${finding.subject}: ${finding.problem}`),

@@ -2,17 +2,18 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { readStream, streamExtent } from '../../../shared/consume/read-stream.ts';
 import { decode, type StoredEvent } from '../../../shared/events/envelope.ts';
 import type { EventStore } from '../../../shared/store/event-store.ts';
-import { parseSubject } from '../../../shared/store/subjects.ts';
+import { parseSubject, typeFilter } from '../../../shared/store/subjects.ts';
 
 /** One line in the life of a job. */
 export type TimelineEntry = { readonly time: string; readonly type: string; readonly actor: string; readonly source: string; readonly position: number; readonly data: Readonly<Record<string, unknown>> };
 
-/** The life of a job and of its credits, oldest first; empty when there never was such a job. */
+/** The life of a job, of its credits and of the deliveries that told of it, oldest first; empty when there never was such a job. */
 export async function readTimeline(nc: NatsConnection, store: EventStore, jobId: string): Promise<readonly TimelineEntry[]> {
   const jobEvents = await store.load({ kind: 'job', id: jobId });
   const organizationId = jobEvents[0]?.envelope.tenant;
   const creditsEvents = organizationId === undefined ? [] : await creditsOf(nc, organizationId, jobId);
-  return [...jobEvents, ...creditsEvents].map(toEntry).toSorted((a, b) => (a.time < b.time ? -1 : Number(a.time > b.time)));
+  const deliveryEvents = organizationId === undefined ? [] : await deliveriesOf(nc, store, jobId);
+  return [...jobEvents, ...creditsEvents, ...deliveryEvents].map(toEntry).toSorted((a, b) => (a.time < b.time ? -1 : Number(a.time > b.time)));
 }
 
 /** An organization's credits may be long, so they are read as a stream. */
@@ -28,9 +29,21 @@ async function creditsOf(nc: NatsConnection, organizationId: string, jobId: stri
   return found;
 }
 
+/** Events of every delivery of an event of the job, as far as the log still has them. */
+async function deliveriesOf(nc: NatsConnection, store: EventStore, jobId: string): Promise<readonly StoredEvent[]> {
+  const found: StoredEvent[] = [];
+  const { first, last } = await streamExtent(nc, 'DELIVERIES');
+  for await (const message of readStream(nc, 'DELIVERIES', Math.max(1, first), last, [typeFilter('delivery.queued')])) {
+    const { aggregate, event } = decode(parseSubject(message.subject), message.position, message.bytes);
+    if (event.type === 'delivery.queued' && event.data.source.kind === 'job' && event.data.source.job_id === jobId) found.push(...(await store.load(aggregate)));
+  }
+  return found;
+}
+
 function toEntry(stored: StoredEvent): TimelineEntry {
   const { time, type, actor, source } = stored.envelope;
-  return { time, type, actor, source, position: stored.position, data: withoutSealed(stored.event.data) };
+  const data = withoutSealed(stored.event.data);
+  return { time, type, actor, source, position: stored.position, data: stored.aggregate.kind === 'delivery' ? { delivery_id: stored.aggregate.id, ...data } : data };
 }
 
 /** What clients typed stays sealed; the rest of an event is ids, numbers and times. */

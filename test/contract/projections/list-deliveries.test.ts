@@ -102,10 +102,10 @@ describe('the history of deliveries', () => {
 
   it('ends 30 days before the moment it is asked, although nothing has happened since (§6 delivery 4)', async () => {
     const id = await add([queued()]);
-    const at = (ms: number): string => new Date(QUEUED_MS + HISTORY_MS + ms).toISOString();
-    expect(await idsOf({ now: at(-1) })).to.deep.equal([id]);
-    expect(await list({ now: at(0) })).to.deep.equal({ rows: [], total: 0 });
-    expect(await findDelivery(pool, { ...EVERYTHING, now: at(0), deliveryId: id })).to.equal(undefined);
+    const [before, end] = [-1, 0].map((ms) => new Date(QUEUED_MS + HISTORY_MS + ms).toISOString()) as [string, string];
+    expect(await idsOf({ now: before })).to.deep.equal([id]);
+    expect(await list({ now: end })).to.deep.equal({ rows: [], total: 0 });
+    expect(await findDelivery(pool, { ...EVERYTHING, now: end, deliveryId: id })).to.equal(undefined);
   });
 
   it('knows when each endpoint last took a delivery, of whichever it was (§2.4, D58)', async () => {
@@ -117,8 +117,9 @@ describe('the history of deliveries', () => {
     expect(await readLastSuccesses(pool, [])).to.deep.equal(new Map());
   });
 
+  const replayable = (query: Partial<ReplayQuery> = {}) => listReplayable(pool, { ...EVERYTHING, since: new Date(QUEUED_MS).toISOString(), status: 'all', limit: 100, ...query });
+
   describe('what is replayed', () => {
-    const replayable = (query: Partial<ReplayQuery> = {}) => listReplayable(pool, { ...EVERYTHING, since: new Date(QUEUED_MS).toISOString(), status: 'all', limit: 100, ...query });
     const replayIds = async (query: Partial<ReplayQuery> = {}): Promise<string[]> => (await replayable(query)).deliveries.map(({ deliveryId }) => deliveryId);
     const failing = [attemptStarted(), attemptFailed()];
 
