@@ -118,9 +118,9 @@ describe('the history of deliveries', () => {
   });
 
   const replayable = (query: Partial<ReplayQuery> = {}) => listReplayable(pool, { ...EVERYTHING, since: new Date(QUEUED_MS).toISOString(), status: 'all', limit: 100, ...query });
+  const replayIds = async (query: Partial<ReplayQuery> = {}): Promise<string[]> => (await replayable(query)).deliveries.map(({ deliveryId }) => deliveryId);
 
   describe('what is replayed', () => {
-    const replayIds = async (query: Partial<ReplayQuery> = {}): Promise<string[]> => (await replayable(query)).deliveries.map(({ deliveryId }) => deliveryId);
     const failing = [attemptStarted(), attemptFailed()];
 
     it('are events that have come to an end, or those that never arrived, without tests', async () => {

@@ -64,7 +64,6 @@ describe('the audit of webhook deliveries', function () {
     const source = { kind: 'job', job_id: cause.aggregate.id, position: cause.position, version: cause.version } as const;
     return queued({ webhook_id: webhookId, event_id: webhookEventId(cause.aggregate.id, event, cause.position), event, key_mode: 'test', source, ...data });
   };
-  const idOf = (event: ReturnType<typeof queued>): string => deliveryIdOf(event.data.event_id, event.data.webhook_id);
   /** Queues a delivery and makes its attempts; answers what was stored. */
   async function deliver(first: ReturnType<typeof queued>, attempts: readonly DomainEvent[] = [attemptStarted(), delivered()], id: string = idOf(first)): Promise<readonly StoredEvent[]> {
     const stored: StoredEvent[] = [];
@@ -221,4 +220,8 @@ describe('the audit of webhook deliveries', function () {
 
 function registered(webhook_id: string, jobs_position = 0): DomainEvent {
   return { type: 'account.webhook_created', data: { webhook_id, key_mode: 'test', events: ['job.created', 'job.cancelled'], details: 'v1.a.b', secret: 'v1.a.b', jobs_position } };
+}
+
+function idOf(event: ReturnType<typeof queued>): string {
+  return deliveryIdOf(event.data.event_id, event.data.webhook_id);
 }
