@@ -18,8 +18,9 @@ export interface ServicePlan {
  */
 export const SERVICES: readonly ServicePlan[] = [
   { name: 'api', entry: compiled('services/api/main.js'), stopGraceMs: 2_000 },
-  { name: 'converter', entry: compiled('services/converter/main.js'), stopGraceMs: 5_500 },
+  { name: 'converter', entry: compiled('services/converter/main.js'), stopGraceMs: 5_000 },
   { name: 'importer', entry: compiled('services/importer/main.js'), stopGraceMs: 2_000 },
+  { name: 'notifier', entry: compiled('services/notifier/main.js'), stopGraceMs: 1_500 },
   { name: 'ledger', entry: compiled('services/ledger/main.js'), stopGraceMs: 4_000 },
   { name: 'projections', entry: compiled('projections/main.js'), stopGraceMs: 1_500 },
 ];

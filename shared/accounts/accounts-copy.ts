@@ -79,6 +79,11 @@ export class AccountsCopy {
     return this.#webhooks.find(webhookId);
   }
 
+  /** How many endpoints are disabled, of all organizations. */
+  countDisabledWebhooks(): number {
+    return this.#webhooks.countDisabled();
+  }
+
   /** Endpoints of an organization, oldest first: those of one mode (D53), or all. */
   webhooksOf(organizationId: string, keyMode?: 'live' | 'test'): readonly WebhookEndpoint[] {
     return this.#webhooks.of(organizationId, keyMode);

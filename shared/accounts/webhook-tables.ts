@@ -56,9 +56,11 @@ export const WEBHOOK_TABLES = `
 export class WebhookTables {
   readonly #find: Statement<[string], Row>;
   readonly #ofOrganization: Statement<[string], Row>;
+  readonly #countDisabled: Statement<[], { readonly count: number }>;
 
   constructor(database: Database) {
     this.#find = database.prepare('select * from webhooks where webhook_id = ?');
+    this.#countDisabled = database.prepare('select count(*) as count from webhooks where disabled_reason is not null');
     this.#ofOrganization = database.prepare('select * from webhooks where organization_id = ? order by created_at, webhook_id');
   }
 
@@ -66,6 +68,11 @@ export class WebhookTables {
   find(webhookId: string): WebhookEndpoint | undefined {
     const row = this.#find.get(webhookId);
     return row && toEndpoint(row);
+  }
+
+  /** How many endpoints are disabled, of all organizations. */
+  countDisabled(): number {
+    return this.#countDisabled.get()?.count ?? 0;
   }
 
   /** Endpoints of an organization, oldest first; those of one mode, or all. */

@@ -4,6 +4,8 @@ import { LOG_LEVELS } from '../log/log.ts';
 
 /** Sizes of the contract are binary (D42, D98). */
 const MIB = 2 ** 20;
+/** Five attempts have four waits between them (§6). */
+const DELAYS_MAX = 4;
 /** More requests in a minute than anything serves: no limit. */
 const REQUESTS_MAX = 1_000_000_000;
 
@@ -14,6 +16,8 @@ const url = (protocols: readonly string[]) =>
   z.string().refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''), `must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
 const list = z.string().transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''));
 const cidrs = list.refine((parts) => parts.every(isCidr), 'must be addresses or CIDR ranges separated by commas, such as 10.0.0.0/8,::1/128');
+
+const delays = list.refine((parts) => parts.length <= DELAYS_MAX && parts.every((part) => seconds.safeParse(part).success), `must be at most ${DELAYS_MAX} numbers of seconds, separated by commas, such as 60,300,900,3600`).transform((parts) => parts.map(Number));
 
 const servers = list.refine((parts) => parts.every(isServer), 'must be addresses with or without a port, separated by commas, such as 10.0.0.2:53,[fd00::2]:53');
 
@@ -83,6 +87,10 @@ export const SETTINGS = {
   OUTBOUND_CA_FILE: z.string().min(1).optional().describe('File with further certificate authorities (PEM) for outbound requests.'),
   OUTBOUND_DNS_SERVERS: servers.default([]).describe('DNS servers that are asked for the hosts of outbound requests. Default: those of the system.'),
   WEBHOOK_ROTATION_OVERLAP_SECONDS: seconds.default(86_400).describe('How long the old secret of a webhook endpoint signs along after `admin webhook rotate-secret` (§6).'),
+  WEBHOOK_RETRY_DELAYS_SECONDS: delays.default([60, 300, 900, 3600]).describe('Waits of a delivery after its first, second, third and fourth failure, separated by commas (§6). Fewer waits are fewer attempts.'),
+  WEBHOOK_TIMEOUT_SECONDS: atLeast(1, 60).default(10).describe('A receiver of a webhook has to answer within this time, in which its host is also looked up and connected (§6).'),
+  WEBHOOK_DISABLE_AFTER_SECONDS: seconds.default(432_000).describe('A webhook endpoint whose deliveries have failed for so long, without one success in between, is disabled at the next failure (§6).'),
+  WEBHOOK_SLOTS: atLeast(1, 10_000).default(1000).describe('Webhooks that one notifier sends at once.'),
   PRICING_URL: url(['http:', 'https:']).optional().describe('Page named in `pricing_url` of 402 answers. Default: `PUBLIC_URL/v1/operations`, which lists the price of every conversion.'),
 } as const satisfies Record<string, z.ZodType>;
 

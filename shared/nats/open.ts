@@ -15,15 +15,15 @@ export type NatsSettings = Settings<'NATS_MONITOR_URL' | 'DURABILITY_CHECK' | 'H
 
 /**
  * Connects a service: the server must have what the log relies on, and must sync before it acknowledges (D84), or the
- * service warns loudly or refuses, as `DURABILITY_CHECK` says. From then on it answers on `HEALTH_PORT` if it has one.
- * Throws `ConfigurationError`, `TransientError`.
+ * service warns loudly or refuses, as `DURABILITY_CHECK` says. From then on it answers on `HEALTH_PORT` if it has one,
+ * there also with its `metrics` where it has some. Throws `ConfigurationError`, `TransientError`.
  */
-export async function openNats(settings: NatsSettings, name: string, cleanup: Cleanup, logger: Logger): Promise<NatsConnection> {
+export async function openNats(settings: NatsSettings, name: string, cleanup: Cleanup, logger: Logger, metrics?: () => string): Promise<NatsConnection> {
   const nc = await connectNats({ url: settings.NATS_URL, name, logger });
   cleanup.add('nats', () => nc.drain());
   await requireServer(nc);
   await requireDurability(nc, settings, (warning) => logger.warn(warning));
-  if (settings.HEALTH_PORT !== undefined) await serveHealth(settings.HEALTH_PORT, () => nc.flush(), cleanup);
+  if (settings.HEALTH_PORT !== undefined) await serveHealth(settings.HEALTH_PORT, () => nc.flush(), cleanup, metrics);
   return nc;
 }
 

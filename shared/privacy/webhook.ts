@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
+import type { ShownTyped } from '../domain/job-view.ts';
 import { Defect } from '../errors/errors.ts';
 import { open, seal } from './seal.ts';
 
@@ -37,7 +38,7 @@ export function openWebhookSecret(key: KeyObject, organizationId: string, webhoo
 }
 
 /** Seals what the body of a delivery shows of what a client typed into the job, under the same key (D73). */
-export function sealDeliveryTyped(key: KeyObject, organizationId: string, deliveryId: string, typed: DeliveryTyped): string {
+export function sealDeliveryTyped(key: KeyObject, organizationId: string, deliveryId: string, typed: ShownTyped): string {
   return seal(key, typedSchema.parse(typed), place(organizationId, deliveryId, 'typed'));
 }
 

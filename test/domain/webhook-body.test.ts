@@ -34,14 +34,14 @@ describe('The body of a delivery (§6 body)', () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   it('shows the job as it was at the event, not as it is now (D69)', async () => {
-    const job = await takeSnapshot(sources, { jobId: JOB_ID, version: 1, typed: TYPED });
+    const { job } = await takeSnapshot(sources, { jobId: JOB_ID, version: 1, typed: TYPED });
     expect(job).to.deep.include({ id: JOB_ID, status: 'waiting', tag: 'order 1', api_key_id: API_KEY_ID });
     expect(job).not.to.have.property('credits_used');
     expect(job.tasks?.map((task) => [task.name, task.status])).to.deep.equal([['my-file', 'waiting'], ['to-jpg', 'waiting'], ['link', 'waiting']]);
   });
 
   it('has the result link of job.finished, the same each time, also after the job was deleted (§6, D73)', async () => {
-    const bodies = await Promise.all([1, 2].map(async () => composeBody({ eventId: `evt_${EVENT_ID}`, event: 'job.finished', createdAt: CREATED_AT, job: await takeSnapshot(sources, { jobId: JOB_ID, version: 4, typed: TYPED }), isTest: false })));
+    const bodies = await Promise.all([1, 2].map(async () => composeBody({ eventId: `evt_${EVENT_ID}`, event: 'job.finished', createdAt: CREATED_AT, job: (await takeSnapshot(sources, { jobId: JOB_ID, version: 4, typed: TYPED })).job, isTest: false })));
     expect(Buffer.from(bodies[0]!).equals(bodies[1]!)).to.equal(true);
     const body = JSON.parse(Buffer.from(bodies[0]!).toString());
     expect(Object.keys(body)).to.deep.equal(['id', 'event', 'created_at', 'data']);
@@ -52,7 +52,7 @@ describe('The body of a delivery (§6 body)', () => {
   });
 
   it('does without what was typed when that is forgotten already', async () => {
-    const job = await takeSnapshot(sources, { jobId: JOB_ID, version: 4, typed: FORGOTTEN_TYPED });
+    const { job } = await takeSnapshot(sources, { jobId: JOB_ID, version: 4, typed: FORGOTTEN_TYPED });
     expect(job).not.to.have.property('tag');
     expect(job.tasks?.map((task) => task.name)).to.deep.equal(['import', 'convert', 'export']);
   });
@@ -61,7 +61,7 @@ describe('The body of a delivery (§6 body)', () => {
     const sample = { eventId: EVENT_ID, organizationId: ORGANIZATION_ID, apiKeyId: API_KEY_ID, keyMode: 'test', atMs: Date.parse(CREATED_AT) } as const;
     const [job, again] = [await sampleJob(objects, sample), await sampleJob(objects, sample)];
     expect(again).to.deep.equal(job);
-    const real = await takeSnapshot(sources, { jobId: JOB_ID, version: 4, typed: TYPED });
+    const { job: real } = await takeSnapshot(sources, { jobId: JOB_ID, version: 4, typed: TYPED });
     expect(Object.keys(job)).to.deep.equal(Object.keys(real));
     expect(job).to.deep.include({ status: 'finished', test_mode: true, testMode: true, credits_used: 0 });
     expect(JSON.parse(Buffer.from(composeBody({ eventId: 'evt_1', event: 'job.finished', createdAt: CREATED_AT, job, isTest: true })).toString())).to.include({ test: true });

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
-import { Stripe } from 'stripe';
+import StripeLibrary from 'stripe';
 import { deliveryHeaders, type SignedMessage, type SigningSecrets } from '../../shared/webhooks/sign.ts';
 
 const NEW_SECRET = secret();
@@ -13,7 +13,7 @@ const MESSAGE: SignedMessage = {
 };
 
 describe('The signatures of a delivery (§6)', () => {
-  const stripe = new Stripe('sk_test_none');
+  const stripe = new StripeLibrary('sk_test_none');
 
   it('are those that the library of Stripe verifies, with the whole secret as key (§6 signature 1, D67)', () => {
     const header = headersOf(MESSAGE, [NEW_SECRET])['service-signature'] ?? '';
