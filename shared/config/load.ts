@@ -58,5 +58,6 @@ export function describeSettings(): readonly { readonly name: string; readonly d
 }
 
 function printed(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
