@@ -8,7 +8,7 @@ import { findOffices } from './find-offices.ts';
 import { findMissing, readInstalled, type Missing } from './installed.ts';
 import { ENGINE_PACKAGES } from './packages.ts';
 
-const WITHOUT = 'The service runs with what is there and offers what that converts, images in any case.';
+const WITHOUT = 'The service runs with what is there and offers what that converts, images and plain texts in any case.';
 
 /**
  * Brings the programs and fonts that conversions are made with, as packages of this machine's own system. Where that
