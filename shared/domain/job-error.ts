@@ -18,6 +18,7 @@ const BY_CAUSE: Readonly<Record<NonNullable<JobError['cause']>, string>> = {
   unpacks_too_large: 'The file unpacks to more than is allowed.',
   password_required: 'The file is protected by a password. Give it in the option password.',
   wrong_password: 'The password in the option password does not open the file.',
+  cannot_be_unlocked: 'The file is protected by a password, which cannot be given for this format. Save it without one.',
   no_text: 'The file holds no text, or only pictures of it.',
   no_audio: 'The file has no sound.',
   no_video: 'The file has no moving picture.',

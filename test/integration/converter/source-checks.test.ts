@@ -121,6 +121,14 @@ describe('what a compound file really is', () => {
     expect(await judge(makeZip(members), 'odt', true)).to.equal('fine');
   });
 
+  it('says of slides and documents of Apple that are encrypted that no password can be given for them (D38)', async () => {
+    for (const hasPassword of [false, true]) {
+      expect(await judge('PasswordProtected.ppt', 'ppt', hasPassword)).to.equal('cannot_be_unlocked');
+      expect(await judgeZip([{ name: 'index.xml', data: '<sl:document/>' }, { name: '.iwpv2', data: 'x' }, { name: 'Index/Document.iwa', data: 'x' }], 'pages')).to.equal('cannot_be_unlocked');
+    }
+    for (const honest of ['ppt.ppt', 'slides.ppt']) expect(await judge(honest, 'ppt'), honest).to.equal('fine');
+  });
+
   it('ends on directories that lead in circles or out of the file', async () => {
     const circle = makeCompound(['WordDocument', 'b', 'c']);
     circle.writeUInt32LE(1, 512 + 4);
