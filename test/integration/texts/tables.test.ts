@@ -58,6 +58,13 @@ describe('tables', function () {
     expect(execFileSync('pdftotext', ['-', '-'], { input: await convert(bytes, 'csv', 'pdf') }).toString()).to.include('Müller');
   });
 
+  it('of a csv get another delimiter and encoding, and keep their cells as they are', async () => {
+    const bytes = Buffer.from('name;wert\r\nM\xfcller;007\r\n"a;b,c";=1+1\r\n', 'latin1');
+    expect((await convert(bytes, 'csv', 'csv')).toString()).to.equal('name,wert\r\nMüller,007\r\n"a;b,c",=1+1\r\n');
+    expect((await convert(bytes, 'csv', 'csv', { input_delimiter: 'semicolon', delimiter: 'tab', line_endings: 'lf' })).toString()).to.equal('name\twert\nMüller\t007\na;b,c\t=1+1\n');
+    expect((await convert(Buffer.from('a|b\r\né\r\n'), 'txt', 'txt', { encoding: 'iso-8859-15' })).toString('latin1')).to.equal('a|b\n\xe9\n');
+  });
+
   it('of a workbook are written as values, in the form that was asked for', async () => {
     expect((await convert(workbook(), 'xlsx', 'csv')).toString()).to.equal('a,b\r\n1.5,"é; ""x"""\r\n3,Ω\r\n');
     expect((await convert(workbook(), 'xlsx', 'csv', { delimiter: 'tab', line_endings: 'lf', bom: true })).toString()).to.equal('\uFEFFa\tb\n1.5\t"é; ""x"""\n3\tΩ\n');

@@ -20,6 +20,9 @@ export const TEXT_CONVERSIONS: readonly Conversions[] = [
   { ...ALONE, inputs: ['html', 'epub'], outputs: ['md'] },
   { ...ALONE, inputs: ['txt', 'html', 'md'], outputs: ['epub'] },
   { ...ALONE, inputs: ['csv'], outputs: ['html'] },
+  // To itself because people want another encoding, other ends of lines, another delimiter.
+  { ...ALONE, inputs: ['txt'], outputs: ['txt'], toItself: true },
+  { ...ALONE, inputs: ['csv'], outputs: ['csv'], toItself: true },
   { ...BOTH, inputs: PAGES, outputs: ['pdf', ...DOCUMENTS] },
   { ...BOTH, inputs: DOCUMENTS, outputs: ['epub', 'html', 'md', 'txt'] },
   { ...BOTH, inputs: WORKBOOKS, outputs: ['csv', 'html'] },

@@ -26,7 +26,7 @@ export async function convertTexts(pool: OfficePool, request: ConversionRequest,
   await checkSource(join(job.path, request.source), input, { hasPassword: options['password'] !== undefined });
   const result = `result.${extensionOf(output)}`;
   const started: Passage = { source: request.source, spentMs: 0 };
-  const read = plan.before === undefined ? started : await runChild(request, context, started, { ...plan.before, options: plan.office ? optionsBefore(options, output) : optionsAlone(options), result: plan.office ? `read.${plan.before.output}` : result });
+  const read = plan.before === undefined ? started : await runChild(request, context, started, { ...plan.before, options: plan.office ? optionsBefore(options, output) : optionsAlone(options, output), result: plan.office ? `read.${plan.before.output}` : result });
   const converted = plan.office === undefined ? read : await runOffice(pool, request, context, read, plan.office, plan.after ? `office.${plan.office.output}` : result);
   const written = plan.after === undefined ? converted : await runChild(request, context, converted, { ...plan.after, options: optionsAfter(options), result });
   const path = join(job.path, result);

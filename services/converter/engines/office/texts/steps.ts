@@ -41,10 +41,10 @@ export function optionsBefore(options: Readonly<Record<string, unknown>>, output
   return { input_encoding, detect_numbers, input_delimiter: delimiter, ...(output === 'xls' ? XLS_LIMITS : {}) };
 }
 
-/** Under which options our own program does all of it. */
-export function optionsAlone(options: Readonly<Record<string, unknown>>): TextOptions {
+/** Under which options our own program does all of it; of a csv that is also written as one, both delimiters may be asked for. */
+export function optionsAlone(options: Readonly<Record<string, unknown>>, output: FormatName): TextOptions {
   const asked = textOptions.parse(options);
-  return { ...asked, input_delimiter: asked.delimiter };
+  return output === 'csv' ? asked : { ...asked, input_delimiter: asked.delimiter };
 }
 
 /** Under which options our own program reads what the office program wrote, and writes the result. */
