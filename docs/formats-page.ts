@@ -82,7 +82,7 @@ function sameOutputs(group: Group, outputs: readonly string[], input: FormatName
 
 function composeOptions(format: string, schema: z.ZodObject): string {
   const { properties = {} } = z.toJSONSchema(schema);
-  const rows = Object.entries(properties).map(([key, property]) => `| \`${key}\` | ${describeValues(property)} | ${describeInputs(property)} | ${describe(property)} |`);
+  const rows = Object.entries(properties).map(([key, property]) => `| \`${key}\` | ${describeValues(property)} | ${describeInputs(property, format)} | ${describe(property)} |`);
   return `### ${format}
 
 | option | values | for | |
@@ -107,8 +107,11 @@ function describeValues(schema: unknown): string {
   return type === 'boolean' ? '`true`, `false`' : (type ?? '');
 }
 
-function describeInputs(schema: unknown): string {
-  return property.parse(schema)['x-inputs']?.join(', ') ?? 'all';
+/** Those of which the format is made; an option of several targets names the sources of all. */
+function describeInputs(schema: unknown, output: string): string {
+  const inputs = listPairs().filter((pair) => pair.output === output).map(({ input }) => input);
+  const sources = new Set<string>([...inputs, ...inputs.map((input) => FORMATS[input].category)]);
+  return property.parse(schema)['x-inputs']?.filter((name) => sources.has(name)).join(', ') ?? 'all';
 }
 
 function describe(schema: unknown): string {

@@ -3,7 +3,7 @@ import type { EventData } from '../events/registry.ts';
 type JobError = EventData<'job.failed'>['error'];
 
 /** What a person can do about it, by cause (D38). The log holds the cause, so wording may improve at any time. */
-const BY_CAUSE: Readonly<Record<NonNullable<JobError['cause']>, string>> = {
+export const MESSAGE_OF_CAUSE: Readonly<Record<NonNullable<JobError['cause']>, string>> = {
   empty_file: 'The file is empty. Create a new job and upload the whole file.',
   not_what_it_claims: 'The file is not in the format that input_format names. Create a job with the right input_format.',
   damaged: 'The file is damaged or incomplete. Check that it opens elsewhere, and create a new job for it.',
@@ -18,6 +18,7 @@ const BY_CAUSE: Readonly<Record<NonNullable<JobError['cause']>, string>> = {
   unpacks_too_large: 'The file unpacks to more than is allowed.',
   password_required: 'The file is protected by a password. Give it in the option password.',
   wrong_password: 'The password in the option password does not open the file.',
+  cannot_be_unlocked: 'The file is protected by a password, which cannot be given for this format. Save it without one.',
   no_text: 'The file holds no text, or only pictures of it.',
   no_audio: 'The file has no sound.',
   no_video: 'The file has no moving picture.',
@@ -52,5 +53,5 @@ const BY_REASON: Readonly<Partial<Record<NonNullable<JobError['reason']>, string
 /** The text of an error on a job (§7); clients branch on code and details, never on this. */
 export function jobErrorMessage(error: JobError): string {
   if (error.code === 'url_import_failed' && error.reason !== undefined) return BY_REASON[error.reason] ?? BY_CODE[error.code];
-  return error.cause === undefined ? BY_CODE[error.code] : BY_CAUSE[error.cause];
+  return error.cause === undefined ? BY_CODE[error.code] : MESSAGE_OF_CAUSE[error.cause];
 }

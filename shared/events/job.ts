@@ -12,7 +12,7 @@ const jobErrorReason = z.enum([
 const jobErrorCause = z.enum([
   'empty_file', 'not_what_it_claims', 'damaged', 'too_many_pixels', 'too_many_frames', 'page_not_found', 'timeout', 'out_of_memory',
   'result_too_large', 'engine_crashed', 'unsupported_feature', 'worker_died', 'source_missing', 'source_damaged',
-  'password_required', 'wrong_password', 'too_many_pages', 'too_many_cells', 'too_long', 'too_much_text', 'sheet_not_found', 'unpacks_too_large', 'no_text', 'no_audio', 'no_video', 'start_after_end',
+  'password_required', 'wrong_password', 'cannot_be_unlocked', 'too_many_pages', 'too_many_cells', 'too_long', 'too_much_text', 'sheet_not_found', 'unpacks_too_large', 'no_text', 'no_audio', 'no_video', 'start_after_end',
 ]);
 
 /** Why a job failed; the text that clients read is made from these where it is shown. */

@@ -36,6 +36,13 @@ describe('the table of formats', () => {
     for (const { input, output } of listPairs()) expect(measured).to.include(`${FORMATS[input].category} to ${FORMATS[output].category}`);
   });
 
+  it('needs an office program only where one runs', () => {
+    const alone = listPairs().filter(({ tools }) => tools.join() === 'texts').map(({ input, output }) => `${input}>${output}`);
+    expect(alone).to.include.members(['md>html', 'html>txt', 'epub>md', 'txt>epub', 'csv>html']);
+    expect(findPair('md', 'docx')?.tools).to.deep.equal(['libreoffice', 'texts']);
+    expect(findPair('docx', 'pdf')?.tools).to.deep.equal(['libreoffice']);
+  });
+
   it('finds listed pairs and no others', () => {
     expect(findPair('jpg', 'webp')).to.deep.equal({ input: 'jpg', output: 'webp', weight: 1, estimate: 1, engine: 'image', tools: ['sharp'], bestEffort: false });
     expect(findPair('jpg', 'jpg')).to.include({ output: 'jpg' });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MESSAGE_OF_CAUSE } from '../../../shared/domain/job-error.ts';
 import { JOB_STATUSES } from '../../../shared/domain/job-state.ts';
 import { jobErrorCode } from '../../../shared/events/job.ts';
 import { keyMode, scope } from '../../../shared/events/fields.ts';
@@ -29,13 +30,19 @@ const taskShape = z
     credits: z.int().min(0).describe('Credits of this task: on the convert task the charge, once there is one.'),
     progress: z.int().min(0).max(99).optional().describe('How far the conversion is, in percent; on the convert task while it is `processing`. It begins at 0, moves at most every few seconds, stays at 0 for conversions that are over in seconds or cannot tell, and begins anew when another attempt takes over. `wait` answers a change of status alone.'),
     result: z.union([uploadResult, exportResult]).optional(),
-    ignored_options: z.array(z.string()).optional().describe('Options that the target format does not know; they had no effect.'),
+    ignored_options: z.array(z.string()).optional().describe('Options that the target format does not know, or that have no effect on such a source.'),
   })
   .meta({ id: 'Task' });
 
+/** What clients may branch on, with what people read of it. */
+const CAUSES = Object.entries(MESSAGE_OF_CAUSE).map(([cause, message]) => `- \`${cause}\`: ${message}`).join('\n');
+
 const jobFailure = z
   .object({ code: jobErrorCode, message: z.string().describe('For people; it may change.'), details: z.record(z.string(), z.unknown()).optional() })
-  .meta({ id: 'JobError', description: 'Why a job failed. `details.reason` and `details.cause` say more; `url_import_failed` has one of the reasons `blocked_address`, `not_https`, `invalid_url`, `timeout`, `too_many_redirects`, `http_status`, `network`. A failed job is never charged.' });
+  .meta({
+    id: 'JobError',
+    description: `Why a job failed. \`details.reason\` and \`details.cause\` say more; \`url_import_failed\` has one of the reasons \`blocked_address\`, \`not_https\`, \`invalid_url\`, \`timeout\`, \`too_many_redirects\`, \`http_status\`, \`network\`. A failed job is never charged. What a failed conversion has as its cause, to which releases may add:\n\n${CAUSES}`,
+  });
 
 /** A job that has finished; the links are shortened. */
 const JOB_EXAMPLE = {

@@ -31,6 +31,10 @@ export function causeOfSignal(signal: NodeJS.Signals | null): FailureCause {
 export function checkExit(exit: Exit, signal: AbortSignal): void {
   if (exit.cause === 'aborted') signal.throwIfAborted();
   if (exit.cause === 'timeout') throw new EngineFailure('timeout');
+  if (exit.cause === 'over_memory') throw new EngineFailure('out_of_memory');
+  if (exit.cause === 'over_folder') throw new EngineFailure('result_too_large');
+  // Nobody knows whose fault it is that a disk runs full: it is tried again, and three times at most.
+  if (exit.cause === 'disk_short') throw new EngineKilled('the conversion was ended because the disk is nearly full');
   // The program never ran: too many processes, no memory, or it is being replaced. The file has no part in that.
   if (exit.cause === 'not_started') throw new TransientError('storage', 'the converter could not be started');
   if (exit.code === 0) return;

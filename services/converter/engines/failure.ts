@@ -19,6 +19,7 @@ export const FAILURE_CAUSES = [
   'unpacks_too_large',
   'password_required',
   'wrong_password',
+  'cannot_be_unlocked',
   'no_text',
   'no_audio',
   'no_video',

@@ -1,3 +1,4 @@
+import { release } from 'node:os';
 import { findProjectRoot } from '../../../shared/tools/project-root.ts';
 import { parentFolders, systemMounts } from './host.ts';
 import type { Program } from './program.ts';
@@ -104,7 +105,7 @@ function userArguments({ uid }: JobDir): string[] {
  * As root, bubblewrap makes no user namespace: it would map our root into the sandbox. It mounts as root, so that the
  * project may lie below folders that others cannot enter, and setpriv then becomes a real unprivileged user.
  */
-function bubblewrapArguments({ setpriv }: Extract<Confinement, { level: 'bubblewrap' }>, program: Program, job: JobDir): string[] {
+function bubblewrapArguments({ setpriv, prlimit }: Extract<Confinement, { level: 'bubblewrap' }>, program: Program, job: JobDir): string[] {
   const asRoot = job.uid !== undefined && setpriv !== undefined;
   const capabilities = asRoot ? CAPABILITIES_OF_SETPRIV.flatMap((name) => ['--cap-add', name]) : [];
   const variables = Object.entries(environment(JOB_INSIDE)).flatMap(([name, value]) => ['--setenv', name, value]);
@@ -116,9 +117,21 @@ function bubblewrapArguments({ setpriv }: Extract<Confinement, { level: 'bubblew
     ...(FILTER === undefined ? [] : ['--seccomp', String(FILTER_DESCRIPTOR)]),
     ...systemMounts(), '--proc', '/proc', '--dev', '/dev',
     '--perms', '1777', '--size', String(TEMP_BYTES_MAX), '--tmpfs', '/tmp',
-    ...programMounts(program), '--bind', job.path, JOB_INSIDE, '--chdir', JOB_INSIDE, '--',
-    ...(asRoot ? [setpriv, ...userArguments(job)] : []),
+    ...programMounts(program), '--bind', job.path, JOB_INSIDE,
+    // Where the sandbox's user is ours, these would be its own, and writing to them would fill memory.
+    '--remount-ro', '/dev', '--remount-ro', '/', '--chdir', JOB_INSIDE, '--',
+    ...(asRoot ? [setpriv, ...userArguments(job)] : processLimit(prlimit)),
   ];
+}
+
+/**
+ * Without a user of its own a job's processes are counted together with all others of ours, unless the kernel counts
+ * those of each user namespace by themselves: then the limit is set inside.
+ */
+function processLimit(prlimit: string): readonly string[] {
+  const [major = 0, minor = 0] = release().split('.').map((part) => Number.parseInt(part, 10));
+  const countsByNamespace = major > 5 || (major === 5 && minor >= 14);
+  return countsByNamespace ? [prlimit, `--nproc=${PROCESSES_MAX}`] : [];
 }
 
 /** A project installed below /usr is covered first, else its data folder would be shown together with /usr. */
@@ -126,7 +139,7 @@ function programMounts({ readable }: Program): string[] {
   const root = findProjectRoot();
   const cover = root.startsWith('/usr/') ? ['--perms', '0755', '--tmpfs', root] : [];
   const hidden = readable.filter((path) => isHidden(path, root));
-  return [...cover, ...parentFolders(hidden), ...hidden.flatMap((path) => ['--ro-bind', path, path])];
+  return [...cover, ...parentFolders(hidden), ...hidden.flatMap((path) => ['--ro-bind', path, path]), ...(cover.length > 0 ? ['--remount-ro', root] : [])];
 }
 
 function isHidden(path: string, root: string): boolean {

@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { findTool } from '../../../shared/tools/find-tool.ts';
 
@@ -25,6 +25,9 @@ const SYSTEM_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64'] as const;
 /** Read-only files of /etc and caches that programs and fonts need; none holds a secret. */
 const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/fonts', '/etc/alternatives', '/var/cache/fontconfig', '/etc/libreoffice', '/var/lib/libreoffice'] as const;
 
+/** Settings of programs that an administrator installed; they may hold passwords, and no converter reads them. */
+const HIDDEN_FOLDER = '/usr/local/etc';
+
 /** bwrap arguments that show the system's programs and libraries, read-only, whether /usr is merged or not. */
 export function systemMounts(): string[] {
   const folders = SYSTEM_FOLDERS.flatMap((folder) => {
@@ -32,7 +35,8 @@ export function systemMounts(): string[] {
     if (found === undefined) return [];
     return found.isSymbolicLink() ? ['--symlink', readlinkSync(folder), folder] : ['--ro-bind', folder, folder];
   });
-  return ['--ro-bind', '/usr', '/usr', ...folders, ...parentFolders(SYSTEM_FILES), ...SYSTEM_FILES.flatMap((file) => ['--ro-bind-try', file, file])];
+  const hidden = existsSync(HIDDEN_FOLDER) ? ['--perms', '0755', '--tmpfs', HIDDEN_FOLDER, '--remount-ro', HIDDEN_FOLDER] : [];
+  return ['--ro-bind', '/usr', '/usr', ...hidden, ...folders, ...parentFolders(SYSTEM_FILES), ...SYSTEM_FILES.flatMap((file) => ['--ro-bind-try', file, file])];
 }
 
 /** bwrap arguments that make the folders above mount points; those it makes by itself let only root through. */

@@ -4,11 +4,12 @@ import { constants } from 'node:os';
 import { Writable, type Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { FILTER_DESCRIPTOR, type CommandLine } from './command.ts';
+import { watchUsage, type Excess, type Watched } from './watch.ts';
 
 /** How a confined process came to its end. */
 export interface Exit {
-  /** `exited`: by itself or by a signal of the system; `timeout`, `aborted`: we killed it and all it started; `not_started`. */
-  readonly cause: 'exited' | 'timeout' | 'aborted' | 'not_started';
+  /** `exited`: by itself or by a signal of the system; `not_started`; all others: we killed it and all it started. */
+  readonly cause: 'exited' | 'timeout' | 'aborted' | Excess | 'not_started';
   readonly code: number | null;
   /** The signal that ended it, also where a wrapper reported it as an exit code. */
   readonly signal: NodeJS.Signals | null;
@@ -30,6 +31,8 @@ export interface RunBounds {
   readonly env: Readonly<Record<string, string>>;
   /** Wall-clock time it may take, milliseconds. */
   readonly timeLimitMs: number;
+  /** What it and all it starts may use together, besides the limits that the system keeps. */
+  readonly together: Omit<Watched, 'pid' | 'folder'>;
   readonly signal?: AbortSignal;
 }
 
@@ -59,7 +62,7 @@ function giveFilter(child: ChildProcess, filter: Buffer | undefined): void {
   pipe.end(filter);
 }
 
-async function waitForEnd(child: ChildProcess, { timeLimitMs, signal }: RunBounds): Promise<Exit> {
+async function waitForEnd(child: ChildProcess, { cwd, timeLimitMs, together, signal }: RunBounds): Promise<Exit> {
   let cause: Exit['cause'] = 'exited';
   const stop = (why: Exit['cause']): void => {
     cause = why;
@@ -68,6 +71,8 @@ async function waitForEnd(child: ChildProcess, { timeLimitMs, signal }: RunBound
   const onAbort = (): void => stop('aborted');
   const timer = setTimeout(() => stop('timeout'), timeLimitMs);
   signal?.addEventListener('abort', onAbort, { once: true });
+  const ended = new AbortController();
+  if (child.pid !== undefined) void watchUsage({ ...together, pid: child.pid, folder: cwd }, ended.signal, stop);
   let stderrTail = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderrTail = (stderrTail + text).slice(-STDERR_TAIL_MAX);
@@ -79,6 +84,7 @@ async function waitForEnd(child: ChildProcess, { timeLimitMs, signal }: RunBound
     return { cause: 'not_started', code: null, signal: null, stderrTail: String(error) };
   } finally {
     clearTimeout(timer);
+    ended.abort();
     signal?.removeEventListener('abort', onAbort);
     killGroup(child);
   }

@@ -7,6 +7,7 @@ import { makeJobFolder, removeJobFolder, removeLeftFolders } from './job-folders
 import { startConfined, type ConfinedProcess } from './process.ts';
 import type { Program } from './program.ts';
 import { testConfinement, type SelfTest } from './self-test.ts';
+import { limitsTogether } from './watch.ts';
 
 /**
  * Values of `CONVERTER_SANDBOX`: bubblewrap or no service; only bounds and no privileges, for containers in which
@@ -124,6 +125,7 @@ function openSandbox(confinement: Confinement, ownUser: boolean, scratchDir: str
         cwd: job.path,
         env: environment(job.path),
         timeLimitMs,
+        together: limitsTogether(limits),
         ...(signal === undefined ? {} : { signal }),
       }),
   };

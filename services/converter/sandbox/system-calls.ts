@@ -10,7 +10,8 @@ interface Machine {
 /**
  * What no converter needs and what most holes of kernels were reached by: namespaces of one's own (unshare, setns,
  * pivot_root, chroot), mounts, debugging and reading of other processes, loading of kernels, modules and programs (bpf),
- * keyrings, io_uring, userfaultfd, perf, and files by handle. In this order in both tables.
+ * keyrings, io_uring, userfaultfd, perf, files by handle, and memory that belongs to no process, so that no limit counts
+ * it (memfd, shared segments). In this order in both tables.
  */
 const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, Machine>>> = {
   x64: {
@@ -18,14 +19,14 @@ const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, Machine>>> = {
     clone: 56,
     clone3: 435,
     socket: 41,
-    refused: [272, 308, 155, 161, 165, 166, 428, 429, 430, 431, 432, 433, 442, 101, 310, 311, 438, 246, 320, 175, 313, 321, 248, 249, 250, 425, 426, 427, 323, 298, 303, 304],
+    refused: [272, 308, 155, 161, 165, 166, 428, 429, 430, 431, 432, 433, 442, 101, 310, 311, 438, 246, 320, 175, 313, 321, 248, 249, 250, 425, 426, 427, 323, 298, 303, 304, 319, 447, 29],
   },
   arm64: {
     audit: 0xc00000b7,
     clone: 220,
     clone3: 435,
     socket: 198,
-    refused: [97, 268, 41, 51, 40, 39, 428, 429, 430, 431, 432, 433, 442, 117, 270, 271, 438, 104, 294, 105, 273, 280, 217, 218, 219, 425, 426, 427, 282, 241, 264, 265],
+    refused: [97, 268, 41, 51, 40, 39, 428, 429, 430, 431, 432, 433, 442, 117, 270, 271, 438, 104, 294, 105, 273, 280, 217, 218, 219, 425, 426, 427, 282, 241, 264, 265, 279, 447, 194],
   },
 };
 

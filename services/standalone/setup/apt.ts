@@ -2,7 +2,7 @@ import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isMainArchive, PRIVATE_FOLDERS, privateSettings, writeStanza } from './apt-archive.ts';
-import { readAptSources } from './apt-sources.ts';
+import { readAptSources, type AptSource } from './apt-sources.ts';
 import { inspectMachine } from './machine.ts';
 import { runApt } from './run-apt.ts';
 import { runCommand } from './run-command.ts';
@@ -68,7 +68,7 @@ export class Apt {
     const sources = await readAptSources(APT_FOLDER);
     if (sources.some((source) => source.suites.includes(suite))) return;
     const { codename } = await inspectMachine();
-    const archive = sources.find((source) => isMainArchive(source, codename));
+    const archive = await findMainArchive(codename);
     if (archive === undefined) throw new Error('the sources of apt name no main archive');
     const file = join(this.#folder, 'sources', 'added.sources');
     await writeFile(file, writeStanza(archive, suite, archive.components));
@@ -116,6 +116,11 @@ export class Apt {
   #run(args: readonly string[], limitMs: number): Promise<string> {
     return runApt([`-c=${this.#configuration}`, ...args], limitMs, this.#say);
   }
+}
+
+/** The main archive that this machine is configured with; undefined when its sources name none. */
+export async function findMainArchive(codename: string | undefined): Promise<AptSource | undefined> {
+  return (await readAptSources(APT_FOLDER)).find((source) => isMainArchive(source, codename));
 }
 
 /** Installs packages of the machine's own archives, as root. Throws Error with what apt says. */

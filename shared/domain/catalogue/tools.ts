@@ -1,8 +1,9 @@
 /**
  * The programs and libraries that conversions are made with. A pair is offered where all of its tools passed their
- * self-test; which are there is found out by each converter at its start and told to the api.
+ * self-test; which are there is found out by each converter at its start and told to the api. `texts` is our own program
+ * for texts, pages, books and csv.
  */
-export const TOOL_NAMES = ['sharp', 'libheif', 'pdfkit', 'ffmpeg', 'libreoffice', 'poppler', 'qpdf'] as const;
+export const TOOL_NAMES = ['sharp', 'libheif', 'pdfkit', 'ffmpeg', 'libreoffice', 'poppler', 'qpdf', 'texts'] as const;
 
 /** One of `TOOL_NAMES`. */
 export type ToolName = (typeof TOOL_NAMES)[number];

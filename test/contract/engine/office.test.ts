@@ -16,8 +16,8 @@ import { describeEngine, type Converted } from './suite.ts';
 /** Every filter once in each direction; `npm run test:engines` goes through all pairs. */
 const PAIRS: ReadonlySet<string> = new Set([
   'doc>docx', 'docx>odt', 'docx>pdf', 'odt>rtf', 'rtf>docx', 'docx>doc', 'xls>xlsx', 'xlsx>ods', 'xlsx>pdf', 'ods>xls',
-  'txt>pdf', 'html>docx', 'md>odt', 'epub>docx', 'csv>xlsx', 'docx>txt', 'docx>md', 'odt>html', 'xlsx>csv', 'doc>epub', 'ods>html',
-  'ppt>pptx', 'pptx>odp', 'pptx>pdf', 'pptx>png', 'odp>ppt', 'docx>jpg', 'xlsx>zip', 'pages>docx', 'numbers>xlsx', 'key>pptx',
+  'txt>pdf', 'html>docx', 'md>odt', 'epub>docx', 'csv>xlsx', 'docx>txt', 'docx>md', 'odt>html', 'xlsx>csv', 'doc>epub', 'ods>html', 'md>html', 'html>epub',
+  'ppt>pptx', 'pptx>odp', 'pptx>pdf', 'pptx>png', 'odp>ppt', 'ppt>svg', 'docx>jpg', 'xlsx>zip', 'pages>docx', 'numbers>xlsx', 'key>pptx',
 ]);
 
 /** Least part of the words that are kept; sheets and slides say some of theirs in other ways. */

@@ -136,8 +136,10 @@ describe('formats of pictures', function () {
     const clear = await sharp(original).composite([{ input: { create: { width: 96, height: 32, channels: 4, background: '#00000080' } }, blend: 'dest-out', top: 0, left: 0 }]).png().toBuffer();
     const plain = (await convert(clear, 'png', 'pdf')).bytes;
     expect(await difference(drawPage(plain), await sharp(clear).flatten({ background: '#ffffff' }).png().toBuffer())).to.be.lessThan(8);
-    const { bytes } = await convert(clear, 'png', 'pdf', { page_size: 'a4', page_margin: 10 });
+    const { bytes } = await convert(clear, 'png', 'pdf', { paper_size: 'a4', page_margin: 10 });
     expect(execFileSync('pdfinfo', ['-'], { input: bytes }).toString()).to.match(/^Page size: +841\.89 x 595\.28 pts \(A4\)$/m);
+    const tabloid = (await convert(clear, 'png', 'pdf', { paper_size: 'tabloid', orientation: 'portrait' })).bytes;
+    expect(execFileSync('pdfinfo', ['-'], { input: tabloid }).toString()).to.match(/^Page size: +792 x 1224 pts/m);
     const corner = await sharp(drawPage(bytes)).extract({ left: 0, top: 0, width: 30, height: 30 }).removeAlpha().raw().toBuffer();
     expect(corner.every((value) => value === 255)).to.equal(true);
   });

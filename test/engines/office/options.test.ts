@@ -47,6 +47,7 @@ describe('options of the office engine', function () {
     expect(await info('a-text.docx', 'docx', { paper_size: 'a5', orientation: 'landscape' })).to.match(/^Page size:\s+595\.\d+ x 419\.\d+/m);
     expect(await info('a-text.docx', 'docx', { orientation: 'landscape' })).to.match(/^Page size:\s+841\.\d+ x 595\.\d+/m);
     expect(await info('datasets.xlsx', 'xlsx', { paper_size: 'letter' })).to.match(/^Page size:\s+612 x 79\d/m);
+    expect(await info('a-text.docx', 'docx', { paper_size: 'original', orientation: 'auto' })).to.match(/^Page size:\s+595\.\d+ x 841\.\d+/m);
   });
 
   it('sheet_per_page and fit_to_width change how sheets fall on pages', async () => {

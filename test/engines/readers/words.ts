@@ -34,8 +34,8 @@ async function textOf(path: string, bytes: Buffer, format: FormatName, into: For
     case 'xlsx':
     case 'xls':
     case 'ods':
-      // A csv holds one sheet, the first unless another was asked for, and numbers in full.
-      return (into === 'csv' ? cellTexts(bytes, { raw: true }).slice(0, 1) : cellTexts(bytes)).flat(2).join(' ');
+      // A csv holds one sheet, the first unless another was asked for.
+      return (into === 'csv' ? cellTexts(bytes).slice(0, 1) : cellTexts(bytes)).flat(2).join(' ');
     case 'epub':
       return members(bytes, /(?<!\bnav)(?<!\bcontents)\.x?html?$/).map(htmlText).join(' ');
     case 'doc':
@@ -60,10 +60,10 @@ async function textOf(path: string, bytes: Buffer, format: FormatName, into: For
   }
 }
 
-/** Rows of cells of each sheet as a person sees them; `raw`: numbers as they are. */
-export function cellTexts(bytes: Buffer, { raw } = { raw: false }): readonly (readonly (readonly string[])[])[] {
+/** Rows of cells of each sheet as a person sees them. */
+export function cellTexts(bytes: Buffer): readonly (readonly (readonly string[])[])[] {
   const book = xlsx.read(bytes, { type: 'buffer' });
-  return book.SheetNames.map((name) => xlsx.utils.sheet_to_json<string[]>(book.Sheets[name] ?? {}, { header: 1, raw, defval: '' }).map((row) => row.map(String)));
+  return book.SheetNames.map((name) => xlsx.utils.sheet_to_json<string[]>(book.Sheets[name] ?? {}, { header: 1, raw: false, defval: '' }));
 }
 
 /** The parts of an archive whose names match, as text, in the order of their names. */

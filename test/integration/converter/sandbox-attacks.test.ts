@@ -1,11 +1,15 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { chown, mkdtemp, readFile, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { z } from 'zod';
-import type { Limits, JobDir } from '../../../services/converter/sandbox/command.ts';
-import type { Exit } from '../../../services/converter/sandbox/process.ts';
+import { confine, type Limits, type JobDir } from '../../../services/converter/sandbox/command.ts';
+import { findHostTools } from '../../../services/converter/sandbox/host.ts';
+import { startConfined, type Exit } from '../../../services/converter/sandbox/process.ts';
 import { readText } from '../../../services/converter/sandbox/read-text.ts';
 import { createSandbox, type Sandbox } from '../../../services/converter/sandbox/sandbox.ts';
+import { limitsTogether } from '../../../services/converter/sandbox/watch.ts';
 import { findTool } from '../../../shared/tools/find-tool.ts';
 import { startTrap, type Trap } from '../../support/origin.ts';
 import { descendantsOf } from '../../support/process-tree.ts';
@@ -41,6 +45,9 @@ for name, line in json.loads(sys.stdin.readline()).items():
 print(json.dumps(outcomes))
 `;
 
+/** A user that is neither root nor ours. */
+const NOBODY = 65_534;
+
 const NUMBERS = process.arch === 'arm64' ? { addKey: 217, bpf: 280, ioUring: 425, clone: 220 } : { addKey: 248, bpf: 321, ioUring: 425, clone: 56 };
 
 if (findTool('bwrap') !== undefined) {
@@ -67,6 +74,10 @@ if (findTool('bwrap') !== undefined) {
       child.stdin.end(`${input}\n`);
       const [output, exit] = await Promise.all([readText(child.stdout, OUTPUT_MAX), child.done]);
       return { output, exit };
+    }
+
+    async function emptyFolder(): Promise<void> {
+      for (const name of await readdir(job.path)) await rm(join(job.path, name), { recursive: true, force: true });
     }
 
     /** What became of each line of Python. */
@@ -132,6 +143,8 @@ if (findTool('bwrap') !== undefined) {
         'debug its parent': 'call(libc.ptrace, 16, 1, 0, 0)',
         'a key': `call(libc.syscall, ${NUMBERS.addKey}, b'user', b'name', b'x', 1, -4)`,
         'a program in the kernel': `call(libc.syscall, ${NUMBERS.bpf}, 0, 0, 0)`,
+        'memory without an owner': "os.memfd_create('x')",
+        'a segment that outlives its process': 'call(libc.shmget, 0, 1 << 20, 0o1600)',
         'io_uring': `call(libc.syscall, ${NUMBERS.ioUring}, 8, ctypes.create_string_buffer(200))`,
         'a host name': "socket.sethostname('mine')",
         'type on our terminal': "fcntl.ioctl(0, 0x5412, b'x')",
@@ -157,11 +170,85 @@ if (findTool('bwrap') !== undefined) {
       expect(descendantsOf(process.pid).filter(({ command }) => command.includes('os.fork')), 'left behind').to.deep.equal([]);
     });
 
+    it('cannot take more memory by sharing it or by being many, than by itself', async () => {
+      const shared = await run('import mmap\nm = mmap.mmap(-1, 1 << 32, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)\nfor n in range(0, 1 << 32, 1 << 20): m[n:n + (1 << 20)] = bytes(1 << 20)');
+      expect(shared.exit.cause).to.equal('over_memory');
+      const many = await run("import os, time\nfor n in range(6):\n    if os.fork() == 0: kept = b'x' * 200_000_000; time.sleep(30); os._exit(0)\ntime.sleep(30)");
+      expect(many.exit.cause).to.equal('over_memory');
+      expect(descendantsOf(process.pid).filter(({ command }) => command.includes('200_000_000')), 'left behind').to.deep.equal([]);
+      const honest = await run("import mmap, os, time\nm = mmap.mmap(-1, 1 << 28)\nm[:] = bytes(1 << 28)\nif os.fork() == 0: time.sleep(3); os._exit(0)\nos.wait()");
+      expect(honest.exit).to.include({ cause: 'exited', code: 0 });
+    });
+
+    it('cannot fill the disk, neither by many files nor by many names, and what it left is removed', async () => {
+      for (const code of ["import time\nfor n in range(40):\n    with open(f'big{n}', 'wb') as f: f.write(bytes(900_000))\ntime.sleep(30)", "import time\nfor n in range(10_500): open(f'n{n}', 'w').close()\ntime.sleep(30)", "import os, time\nos.mkdir('closed')\nfor n in range(40):\n    with open(f'closed/{n}', 'wb') as f: f.write(bytes(900_000))\nos.chmod('closed', 0)\ntime.sleep(30)"]) {
+        expect((await run(code, '', { fileBytesMax: 1_000_000 })).exit.cause, code).to.equal('over_folder');
+        await emptyFolder();
+      }
+      const honest = await run("import time\nfor n in range(3):\n    with open(f'part{n}', 'wb') as f: f.write(bytes(900_000))\ntime.sleep(2.5)", '', { fileBytesMax: 1_000_000 });
+      expect(honest.exit).to.include({ cause: 'exited', code: 0 });
+    });
+
+    it('cannot fill the disk by files without a name, which end with their process', async () => {
+      const { bavail, bsize } = await statfs(job.path);
+      const hide = "import os, time\nkept = []\nfor n in range(40):\n    f = open('hidden', 'wb'); os.unlink('hidden'); f.write(bytes(5_000_000)); f.flush(); kept.append(f)\ntime.sleep(30)";
+      const line = { command: '/usr/bin/python3', args: ['-c', hide] };
+      const together = { memoryBytesMax: Infinity, folderBytesMax: 1_000_000, freeBytesMin: bavail * bsize - 50_000_000 };
+      const { done } = startConfined(line, { cwd: job.path, env: {}, timeLimitMs: TIME_LIMIT_MS, together });
+      expect((await done).cause).to.equal('disk_short');
+      const scarce = startConfined({ command: '/bin/sleep', args: ['2.5'] }, { cwd: job.path, env: {}, timeLimitMs: TIME_LIMIT_MS, together: { ...together, freeBytesMin: 2 ** 60 } });
+      expect(await scarce.done, 'where it was scarce before').to.include({ cause: 'exited', code: 0 });
+    });
+
     it('leaves nothing that runs on, however it tries to get away', async () => {
       const away = 'import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(60)\n    os._exit(0)';
       expect((await run(away)).exit.cause).to.equal('exited');
       expect(descendantsOf(process.pid).filter(({ command }) => command.includes('os.setsid'))).to.deep.equal([]);
       expect(await readFile(join(other.path, 'source'), 'utf8')).to.equal('somebody else’s');
+    });
+  });
+}
+
+const { bwrap, prlimit, setpriv } = findHostTools();
+
+/** Whether users who are not root may make sandboxes here. */
+function mayUsersConfine(): boolean {
+  if (bwrap === undefined || setpriv === undefined) return false;
+  return spawnSync(setpriv, [...AS_NOBODY, bwrap, '--unshare-user', '--ro-bind', '/', '/', 'true']).status === 0;
+}
+
+const AS_NOBODY = process.getuid?.() === 0 ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : ['--no-new-privs'];
+
+if (bwrap !== undefined && prlimit !== undefined && setpriv !== undefined && mayUsersConfine()) {
+  describe('a program inside a sandbox that was not made by root', function () {
+    this.timeout(60_000);
+    let path: string;
+    before(async () => {
+      path = await mkdtemp(join(tmpdir(), 'sandbox-of-user-'));
+      if (process.getuid?.() === 0) await chown(path, NOBODY, NOBODY);
+    });
+    after(() => rm(path, { recursive: true, force: true }));
+
+    async function attempt(lines: Readonly<Record<string, string>>): Promise<unknown> {
+      const program = { command: '/usr/bin/python3', args: ['-c', TRY_ALL], readable: [] };
+      const { command, args, filter } = confine({ level: 'bubblewrap', bwrap: bwrap ?? '', prlimit: prlimit ?? '', setpriv }, program, { path, uid: undefined }, LIMITS);
+      const line = { command: setpriv ?? '', args: [...AS_NOBODY, command, ...args], ...(filter === undefined ? {} : { filter }) };
+      const child = startConfined(line, { cwd: path, env: {}, timeLimitMs: TIME_LIMIT_MS, together: limitsTogether(LIMITS) });
+      child.stdin.end(`${JSON.stringify(lines)}\n`);
+      const [output, exit] = await Promise.all([readText(child.stdout, OUTPUT_MAX), child.done]);
+      expect(exit.code, exit.stderrTail).to.equal(0);
+      return JSON.parse(output);
+    }
+
+    it('fills no memory through folders that belong to its user, but writes into its own', async () => {
+      const folders = ['/', '/etc', '/var', '/dev', '/dev/shm', '/usr', '/proc'];
+      const outcomes = await attempt(Object.fromEntries([...folders, '/job', '/tmp'].map((folder) => [folder, `write(${JSON.stringify(folder)})`])));
+      expect(outcomes).to.deep.equal({ ...Object.fromEntries(folders.map((folder) => [folder, 'EROFS'])), '/proc': 'ENOENT', '/job': 'done', '/tmp': 'done' });
+    });
+
+    it('starts no more processes than one that root made', async () => {
+      const fork = 'for n in range(300):\n    if os.fork() == 0: signal.pause()';
+      expect(await attempt({ 'three hundred': fork, 'a few': 'True' })).to.deep.equal({ 'three hundred': 'EAGAIN', 'a few': 'done' });
     });
   });
 }

@@ -121,6 +121,14 @@ describe('what a compound file really is', () => {
     expect(await judge(makeZip(members), 'odt', true)).to.equal('fine');
   });
 
+  it('says of slides and documents of Apple that are encrypted that no password can be given for them (D38)', async () => {
+    for (const hasPassword of [false, true]) {
+      expect(await judge('PasswordProtected.ppt', 'ppt', hasPassword)).to.equal('cannot_be_unlocked');
+      expect(await judgeZip([{ name: 'index.xml', data: '<sl:document/>' }, { name: '.iwpv2', data: 'x' }, { name: 'Index/Document.iwa', data: 'x' }], 'pages')).to.equal('cannot_be_unlocked');
+    }
+    for (const honest of ['ppt.ppt', 'slides.ppt']) expect(await judge(honest, 'ppt'), honest).to.equal('fine');
+  });
+
   it('ends on directories that lead in circles or out of the file', async () => {
     const circle = makeCompound(['WordDocument', 'b', 'c']);
     circle.writeUInt32LE(1, 512 + 4);
@@ -181,6 +189,28 @@ describe('archives that harm whoever unpacks them', () => {
     expect(await judgeZip([contentTypes('xlsx'), sheet(1, 'A1:XFD1048576', ' '.repeat(300_000) + last)], 'xlsx')).to.equal('too_many_cells');
     expect(await judgeZip([contentTypes('xlsx'), sheet(1, 'A1:C1000000'), sheet(2, 'A1:C1000000')], 'xlsx')).to.equal('too_many_cells');
     expect(await judgeZip([contentTypes('xlsx'), sheet(1, 'A1:D1000000'), sheet(2, 'A1')], 'xlsx')).to.equal('fine');
+  });
+
+  it('show one long text in so many cells that nobody could write them all, whatever they say of their size', async () => {
+    const cells = (rows: number, cell = 't="s"'): string => Array.from({ length: rows }, (_, row) => `<row r="${row + 1}"><c r="A${row + 1}" ${cell}><v>0</v></c></row>`).join('');
+    const texts = (length: number): MemberSpec => ({ name: 'xl/anything.xml', data: `<?xml version="1.0"?><x:sst xmlns:x="y"><x:si><x:t>${'x'.repeat(length)}</x:t></x:si></x:sst>` });
+    const book = (rows: number, length: number, cell?: string): Promise<FailureCause | 'fine'> => judgeZip([contentTypes('xlsx'), texts(length), sheet(1, 'A1', cells(rows, cell))], 'xlsx');
+    expect(await book(10_000, 30_000)).to.equal('too_much_text');
+    expect(await book(10_000, 30_000, "t='s' s=\"3\"")).to.equal('too_much_text');
+    expect(await book(10_000, 1_000)).to.equal('fine');
+    expect(await book(10_000, 30_000, 't="n"'), 'numbers').to.equal('fine');
+  });
+
+  it('repeat one row or cell of an ods, while rows that are empty to the end of a sheet are fine', async () => {
+    const book = (rows: number, columns: number, text: string): Promise<FailureCause | 'fine'> => {
+      const filled = text === '' ? '/>' : ` office:value-type="string"><text:p>${text}</text:p></table:table-cell>`;
+      const row = `<table:table-row table:number-rows-repeated="${rows}"><table:table-cell table:number-columns-repeated='${columns}'${filled}</table:table-row>`;
+      return judgeZip([odf('spreadsheet'), { name: 'content.xml', data: `<office:document-content><table:table>${row}<table:table-row><table:table-cell office:value-type="float"/></table:table-row></table:table></office:document-content>` }], 'ods');
+    };
+    expect(await book(1_048_576, 1_024, 'x')).to.equal('too_many_cells');
+    expect(await book(100_000, 10, 'x'.repeat(2_000))).to.equal('too_much_text');
+    expect(await book(1_048_576, 16_384, '')).to.equal('fine');
+    expect(await book(1_000, 10, 'x'.repeat(2_000))).to.equal('fine');
   });
 
   it('do not, where whole columns have a style and no values', async () => {

@@ -93,22 +93,24 @@ describe('what conversions need', () => {
 
 describe('what somebody without root is told', () => {
   it('is every command, with the suite that one of them takes', () => {
-    expect(commandsFor([{ packages: ['ffmpeg', 'qpdf'] }, { packages: ['python3-uno'], suite: 'bookworm-backports' }]).split('\n')).to.deep.equal([
+    const orders = [{ packages: ['ffmpeg', 'qpdf'] }, { packages: ['python3-uno'], suite: 'bookworm-backports' }];
+    expect(commandsFor(orders, 'http://archive.example/debian').split('\n')).to.deep.equal([
       '  sudo apt-get update',
       '  sudo apt-get install --no-install-recommends ffmpeg qpdf',
-      "  echo 'deb http://deb.debian.org/debian bookworm-backports main' | sudo tee /etc/apt/sources.list.d/bookworm-backports.list",
+      "  echo 'deb http://archive.example/debian bookworm-backports main' | sudo tee /etc/apt/sources.list.d/bookworm-backports.list",
       '  sudo apt-get update',
       '  sudo apt-get install --no-install-recommends -t bookworm-backports python3-uno',
     ]);
+    expect(commandsFor(orders, undefined)).to.contain('# add the suite bookworm-backports to the sources of apt, then\n');
   });
 });
 
 describe('the versions of a package', () => {
   it('are read with their suites, and without the sources of packages', () => {
     const table = [
-      'libreoffice-writer-nogui | 4:25.2.3-2+deb13u5~bpo12+1 | http://deb.debian.org/debian bookworm-backports/main amd64 Packages',
-      'libreoffice-writer-nogui | 4:7.4.7-1+deb12u14 | http://deb.debian.org/debian bookworm/main amd64 Packages',
-      'libreoffice | 4:7.4.7-1+deb12u14 | http://deb.debian.org/debian bookworm/main Sources',
+      'libreoffice-writer-nogui | 4:25.2.3-2+deb13u5~bpo12+1 | http://archive.example/debian bookworm-backports/main amd64 Packages',
+      'libreoffice-writer-nogui | 4:7.4.7-1+deb12u14 | http://archive.example/debian bookworm/main amd64 Packages',
+      'libreoffice | 4:7.4.7-1+deb12u14 | http://archive.example/debian bookworm/main Sources',
       '',
     ].join('\n');
     expect(parseMadison(table)).to.deep.equal([BACKPORT, at('4:7.4.7-1+deb12u14', 'bookworm')]);

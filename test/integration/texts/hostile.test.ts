@@ -123,6 +123,14 @@ describe('hostile texts', function () {
     expect((await converting(book({}), 'epub', 'txt')).bytes.toString()).to.equal('a chapter\n');
   });
 
+  it('as books give a chapter once, however often they name it, and two chapters in their order', async () => {
+    const items = ['a', 'b'].map((id) => `<item id="${id}" href="${id}.xhtml" media-type="application/xhtml+xml"/>`).join('');
+    const again = ['a', 'b'].map((id) => `<item id="${id}${id}" href="./${id}.xhtml#x" media-type="application/xhtml+xml"/>`).join('');
+    const contents = `<package><manifest>${items}${again}</manifest><spine>${['b', 'a', 'aa', 'bb'].map((id) => `<itemref idref="${id}"/>`).join('').repeat(1_000)}</spine></package>`;
+    const files = { 'a.opf': contents, 'b.xhtml': '<html><body><p>another one</p></body></html>' };
+    expect((await converting(book(files), 'epub', 'txt')).bytes.toString().trim().split(/\n+/)).to.deep.equal(['another one', 'a chapter']);
+  });
+
   it('as books do not expand entities of their own', async () => {
     const entities = `<!DOCTYPE html [<!ENTITY a "lollollol">${'bcdefghi'.split('').map((name, index) => `<!ENTITY ${name} "${`&${'abcdefgh'[index] ?? ''};`.repeat(10)}">`).join('')}<!ENTITY x SYSTEM "file:///etc/passwd">]>`;
     expect(await failureOf(converting(book({}, `<?xml version="1.0"?>${entities}<html><body><p>words &i; &x;</p></body></html>`), 'epub', 'txt'))).to.equal('unsupported_feature');

@@ -58,10 +58,33 @@ describe('tables', function () {
     expect(execFileSync('pdftotext', ['-', '-'], { input: await convert(bytes, 'csv', 'pdf') }).toString()).to.include('Müller');
   });
 
+  it('of a csv get another delimiter and encoding, and keep their cells as they are', async () => {
+    const bytes = Buffer.from('name;wert\r\nM\xfcller;007\r\n"a;b,c";=1+1\r\n', 'latin1');
+    expect((await convert(bytes, 'csv', 'csv')).toString()).to.equal('name,wert\r\nMüller,007\r\n"a;b,c",=1+1\r\n');
+    expect((await convert(bytes, 'csv', 'csv', { input_delimiter: 'semicolon', delimiter: 'tab', line_endings: 'lf' })).toString()).to.equal('name\twert\nMüller\t007\na;b,c\t=1+1\n');
+    expect((await convert(Buffer.from('a|b\r\né\r\n'), 'txt', 'txt', { encoding: 'iso-8859-15' })).toString('latin1')).to.equal('a|b\n\xe9\n');
+  });
+
   it('of a workbook are written as values, in the form that was asked for', async () => {
     expect((await convert(workbook(), 'xlsx', 'csv')).toString()).to.equal('a,b\r\n1.5,"é; ""x"""\r\n3,Ω\r\n');
     expect((await convert(workbook(), 'xlsx', 'csv', { delimiter: 'tab', line_endings: 'lf', bom: true })).toString()).to.equal('\uFEFFa\tb\n1.5\t"é; ""x"""\n3\tΩ\n');
     expect(await convert(workbook(), 'xlsx', 'csv', { delimiter: 'semicolon', encoding: 'windows-1252' })).to.deep.equal(Buffer.from('a;b\r\n1.5;"\xe9; ""x"""\r\n3;?\r\n', 'latin1'));
+  });
+
+  it('of a workbook show numbers as the sheet does, or in full where that was asked for', async () => {
+    const cells = utils.aoa_to_sheet([['ratio', 'share', 'sum', 'exact', 'day']]);
+    cells['A2'] = { t: 'n', v: 9.87654321098765, z: '0.00' };
+    cells['B2'] = { t: 'n', v: 0.256, z: '0%' };
+    cells['C2'] = { t: 'n', v: 1234567.891, z: '#,##0.00' };
+    cells['D2'] = { t: 'n', v: 9.87654321098765 };
+    cells['E2'] = { t: 'n', v: 44927, z: 'd mmm yyyy' };
+    cells['!ref'] = 'A1:E2';
+    const book = utils.book_new();
+    utils.book_append_sheet(book, cells, 'One');
+    const source = write(book, { type: 'buffer', bookType: 'xlsx' }) as Buffer;
+    const rowOf = async (options = {}): Promise<string | undefined> => (await convert(source, 'xlsx', 'csv', options)).toString().split('\r\n')[1];
+    expect(await rowOf()).to.equal('9.88,26%,"1,234,567.89",9.87654321098765,1 Jan 2023');
+    expect(await rowOf({ numbers: 'full' })).to.equal('9.87654321098765,25.6%,1234567.891,9.87654321098765,01/01/2023');
   });
 
   it('of a workbook are those of the sheet that was asked for', async () => {

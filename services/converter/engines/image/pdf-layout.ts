@@ -1,3 +1,4 @@
+import type { PAPER_SIZES } from '../../../../shared/domain/catalogue/options/office.ts';
 import type { PdfOptions } from './pdf.ts';
 import type { Size } from './size.ts';
 
@@ -6,7 +7,7 @@ const INCH_POINTS = 72;
 const MM_POINTS = INCH_POINTS / 25.4;
 
 /** Width and height of papers lying upright, points. */
-const PAPERS = { a3: [841.89, 1190.55], a4: [595.28, 841.89], a5: [419.53, 595.28], letter: [612, 792], legal: [612, 1008] } as const;
+const PAPERS = { a3: [841.89, 1190.55], a4: [595.28, 841.89], a5: [419.53, 595.28], letter: [612, 792], legal: [612, 1008], tabloid: [792, 1224] } as const satisfies Record<(typeof PAPER_SIZES)[number], readonly [number, number]>;
 
 /** The shortest and longest side of a page that readers of PDF show, points. */
 const PAGE_SIDE_MIN = 3;
@@ -44,7 +45,7 @@ export interface Laid extends Size {
 
 /** Chooses the page and where the picture goes. */
 export function layOut(picture: Laid, options: PdfOptions): Layout {
-  const { page_size: paper = 'original', page_orientation: lies = 'auto', page_margin: marginMm = 0, page_fit: fit = 'fit' } = options;
+  const { paper_size: paper = 'original', orientation: lies = 'auto', page_margin: marginMm = 0, page_fit: fit = 'fit' } = options;
   const natural = naturalSize(picture, options.dpi);
   const wanted = marginMm * MM_POINTS;
   if (paper === 'original') {

@@ -4,6 +4,7 @@ import Pdf from 'pdfkit';
 import { z } from 'zod';
 import type { CommonImageOptions } from '../../../../shared/domain/catalogue/options/image.ts';
 import { imagePdfOptions } from '../../../../shared/domain/catalogue/options/image-pdf.ts';
+import { officeToPdf } from '../../../../shared/domain/catalogue/options/office.ts';
 import { openPage, type Source } from './inspect.ts';
 import type { ConvertJob } from './job.ts';
 import { layOut } from './pdf-layout.ts';
@@ -11,7 +12,9 @@ import { addPicture, type PdfPicture } from './pdf-picture.ts';
 import { drawForPdf, takeJpeg } from './pdf-source.ts';
 import { splitFrames } from './turn.ts';
 
-const pdfOptions = z.object(imagePdfOptions);
+const { paper_size, orientation } = officeToPdf;
+
+const pdfOptions = z.object({ ...imagePdfOptions, paper_size, orientation });
 
 /** Options of a pdf that is made of pictures. */
 export type PdfOptions = z.infer<typeof pdfOptions>;

@@ -11,6 +11,7 @@ import type { OfficePool } from './pool.ts';
 import { probeOffice } from './probe.ts';
 import { convertTexts } from './texts/converter.ts';
 import { planOf } from './texts/plan.ts';
+import { probeTexts } from './texts/probe.ts';
 
 /** What lies between the suite and the drawing of its pages. */
 const PAGES = 'pages.pdf';
@@ -19,13 +20,13 @@ const PAGES = 'pages.pdf';
 const known = z.object({ password: z.string().optional(), page: z.int().default(1), pages: z.string().optional() });
 
 /** Whatever shows pages as pictures, and is made by way of a PDF. */
-const PICTURES: ReadonlySet<FormatName> = new Set(['jpg', 'png', 'webp', 'zip']);
+const PICTURES: ReadonlySet<FormatName> = new Set(['jpg', 'png', 'svg', 'webp', 'zip']);
 
 /** Converts documents, spreadsheets and presentations with the pool; `pdf` draws their pages where pictures are wanted. */
 export function createOfficeEngine(pool: OfficePool, pdf: Pick<Engine, 'convert'>): Engine {
   return {
     name: 'office',
-    probe: async (sandbox) => ({ libreoffice: await probeOffice(pool, sandbox) }),
+    probe: async (sandbox) => ({ texts: await probeTexts(sandbox), libreoffice: await probeOffice(pool, sandbox) }),
     convert: (request, context) => {
       const plan = planOf(request.input, request.output);
       if (plan !== undefined) return convertTexts(pool, request, context, plan);

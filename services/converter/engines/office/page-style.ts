@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PAPER_SIZES } from '../../../../shared/domain/catalogue/options/office.ts';
+import { ORIENTATIONS, PAPERS, type PAPER_SIZES } from '../../../../shared/domain/catalogue/options/office.ts';
 import type { Component } from './filters.ts';
 import type { PageStyle } from './protocol.ts';
 
@@ -15,8 +15,8 @@ const PAPER: Readonly<Record<(typeof PAPER_SIZES)[number], readonly [number, num
 
 /** The options of this module; each was checked by the schema of its target. */
 const known = z.object({
-  paper_size: z.enum(PAPER_SIZES).optional(),
-  orientation: z.enum(['portrait', 'landscape']).optional(),
+  paper_size: z.enum(PAPERS).default('original'),
+  orientation: z.enum(ORIENTATIONS).default('auto'),
   fit_to_width: z.boolean().default(false),
 });
 
@@ -25,8 +25,8 @@ export function pageStyleOf(options: Readonly<Record<string, unknown>>, componen
   if (component === 'impress') return undefined;
   const { paper_size, orientation, fit_to_width } = known.parse(options);
   const style: PageStyle = {
-    ...(paper_size === undefined ? {} : { paper: PAPER[paper_size] }),
-    ...(orientation === undefined ? {} : { landscape: orientation === 'landscape' }),
+    ...(paper_size === 'original' ? {} : { paper: PAPER[paper_size] }),
+    ...(orientation === 'auto' ? {} : { landscape: orientation === 'landscape' }),
     ...(fit_to_width && component === 'calc' ? { fit_to_width: true } : {}),
   };
   return Object.keys(style).length === 0 ? undefined : style;

@@ -37,6 +37,8 @@ export interface Archive {
   readWhole(name: string): Promise<Buffer | undefined>;
   /** A member piece by piece, which is never unpacked further than its list says. Throws EngineFailure `damaged`. */
   readPieces(name: string): AsyncIterable<Buffer>;
+  /** How large its list says that a member is, unpacked; reading it ends there. */
+  unpackedBytes(name: string): number;
 }
 
 /**
@@ -68,6 +70,7 @@ export async function readArchive(handle: FileHandle): Promise<Archive> {
       const entry = byName.get(name.toLowerCase());
       if (entry !== undefined) yield* unpackPieces(zip, entry);
     },
+    unpackedBytes: (name) => byName.get(name.toLowerCase())?.uncompressedSize ?? 0,
   };
 }
 

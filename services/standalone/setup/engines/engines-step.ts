@@ -1,5 +1,5 @@
 import { findTool } from '../../../../shared/tools/find-tool.ts';
-import { Apt, type Order } from '../apt.ts';
+import { Apt, findMainArchive, type Order } from '../apt.ts';
 import { inspectMachine } from '../machine.ts';
 import { briefly, type Say, type StepResult } from '../step.ts';
 import { guessOffice } from './choose-office.ts';
@@ -8,7 +8,7 @@ import { findOffices } from './find-offices.ts';
 import { findMissing, readInstalled, type Missing } from './installed.ts';
 import { ENGINE_PACKAGES } from './packages.ts';
 
-const WITHOUT = 'The service runs with what is there and offers what that converts, images in any case.';
+const WITHOUT = 'The service runs with what is there and offers what that converts, images and plain texts in any case.';
 
 /**
  * Brings the programs and fonts that conversions are made with, as packages of this machine's own system. Where that
@@ -20,8 +20,9 @@ export async function bringEngines(withFonts: boolean, say: Say): Promise<StepRe
   const missing = findMissing(await readInstalled(), withFonts);
   if (isNothing(missing)) return { outcome: 'ready', sentence: 'already there' };
   const common: readonly Order[] = missing.packages.length > 0 ? [{ packages: missing.packages }] : [];
+  const archive = await findMainArchive(machine.codename);
   // Lists that could not be read name no LibreOffice.
-  const tell = (office = guessOffice(machine.codename)): string => commandsFor([...common, ...(missing.office ? [office] : [])]);
+  const tell = (office = guessOffice(machine.codename)): string => commandsFor([...common, ...(missing.office ? [office] : [])], archive?.uri);
   let apt: Apt | undefined;
   try {
     say('reading the lists of this machine’s package archives');

@@ -16,6 +16,7 @@ export const OFFICE_CONVERSIONS: readonly Conversions[] = [
   { engine: 'office', tools: ['libreoffice'], inputs: SHEETS, outputs: [...SHEETS, 'pdf'] },
   { engine: 'office', tools: ['libreoffice'], inputs: SLIDES, outputs: [...SLIDES, 'pdf'] },
   { engine: 'office', tools: [...DRAWN], inputs: [...TEXTS, ...SHEETS, ...SLIDES], outputs: PICTURES },
+  { engine: 'office', tools: ['libreoffice', 'poppler', 'qpdf'], inputs: SLIDES, outputs: ['svg'] },
   { engine: 'office', tools: ['libreoffice'], inputs: ['pages'], outputs: ['docx', 'pdf'], bestEffort: true },
   { engine: 'office', tools: ['libreoffice'], inputs: ['numbers'], outputs: ['xlsx', 'pdf'], bestEffort: true },
   { engine: 'office', tools: ['libreoffice'], inputs: ['key'], outputs: ['pptx', 'pdf'], bestEffort: true },

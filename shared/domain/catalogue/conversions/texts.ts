@@ -9,14 +9,22 @@ const DOCUMENTS: readonly FormatName[] = ['docx', 'doc', 'odt', 'rtf'];
 
 const WORKBOOKS: readonly FormatName[] = ['xlsx', 'xls', 'ods'];
 
+/** Our own program before or after the office program. */
+const BOTH = { engine: 'office', tools: ['libreoffice', 'texts'] } as const;
+const ALONE = { engine: 'office', tools: ['texts'] } as const;
+
 /** Plain texts and pages, into and out of each other and the formats of office programs. */
 export const TEXT_CONVERSIONS: readonly Conversions[] = [
-  { engine: 'office', tools: ['libreoffice'], inputs: PAGES, outputs: ['pdf', ...DOCUMENTS] },
-  { engine: 'office', tools: ['libreoffice'], inputs: ['txt', 'html', 'md', ...DOCUMENTS], outputs: ['epub'] },
-  { engine: 'office', tools: ['libreoffice'], inputs: PAGES, outputs: ['html'] },
-  { engine: 'office', tools: ['libreoffice'], inputs: ['html', 'md', 'epub', ...DOCUMENTS], outputs: ['txt'] },
-  { engine: 'office', tools: ['libreoffice'], inputs: ['html', 'epub', ...DOCUMENTS], outputs: ['md'] },
-  { engine: 'office', tools: ['libreoffice'], inputs: [...DOCUMENTS, ...WORKBOOKS], outputs: ['html'] },
-  { engine: 'office', tools: ['libreoffice'], inputs: WORKBOOKS, outputs: ['csv'] },
-  { engine: 'office', tools: ['libreoffice'], inputs: ['csv'], outputs: ['pdf', 'html', ...WORKBOOKS] },
+  { ...ALONE, inputs: PAGES, outputs: ['html'] },
+  { ...ALONE, inputs: ['html', 'md', 'epub'], outputs: ['txt'] },
+  { ...ALONE, inputs: ['html', 'epub'], outputs: ['md'] },
+  { ...ALONE, inputs: ['txt', 'html', 'md'], outputs: ['epub'] },
+  { ...ALONE, inputs: ['csv'], outputs: ['html'] },
+  // To itself because people want another encoding, other ends of lines, another delimiter.
+  { ...ALONE, inputs: ['txt'], outputs: ['txt'], toItself: true },
+  { ...ALONE, inputs: ['csv'], outputs: ['csv'], toItself: true },
+  { ...BOTH, inputs: PAGES, outputs: ['pdf', ...DOCUMENTS] },
+  { ...BOTH, inputs: DOCUMENTS, outputs: ['epub', 'html', 'md', 'txt'] },
+  { ...BOTH, inputs: WORKBOOKS, outputs: ['csv', 'html'] },
+  { ...BOTH, inputs: ['csv'], outputs: ['pdf', ...WORKBOOKS] },
 ];

@@ -33,14 +33,29 @@ export const PDF_A_LEVELS = ['1b', '2b', '3b'] as const;
 /** Dots per inch to which pictures are reduced; the suite knows these. */
 export const PICTURE_DPI = ['75', '150', '300', '600', '1200'] as const;
 
+/** What `paper_size` may be: a paper, or what the source has. */
+export const PAPERS = ['original', ...PAPER_SIZES] as const;
+
+/** What `orientation` may be: how the paper lies, or as it lies in the source. */
+export const ORIENTATIONS = ['auto', 'portrait', 'landscape'] as const;
+
 const paper = {
-  paper_size: only([...FLOWING, ...TABLES], oneOf(PAPER_SIZES, 'Paper of every page. Default: as in the source.')),
-  orientation: only([...FLOWING, ...TABLES], oneOf(['portrait', 'landscape'], 'How the paper lies. Default: as in the source.')),
+  paper_size: only([...FLOWING, ...TABLES], oneOf(PAPERS, 'Paper of every page; `original` is that of the source. Default original.')),
+  orientation: only([...FLOWING, ...TABLES], oneOf(ORIENTATIONS, 'How the paper lies; `auto` as in the source. Default auto.')),
 };
 
-/** What a PDF has for an office file as its source, besides `pages` and `password`. */
+/** The same for a PDF, which is also made of pictures. */
+const paperOfPdf = {
+  paper_size: only(['image', ...FLOWING, ...TABLES], oneOf(PAPERS, 'Paper of every page; `original` is that of the source, or as large as a picture. Default original.')),
+  orientation: only(
+    ['image', ...FLOWING, ...TABLES],
+    oneOf(ORIENTATIONS, 'How the paper lies; `auto` as in the source, or as it suits a picture. No effect on a picture with `paper_size` original. Default auto.'),
+  ),
+};
+
+/** What a PDF has for an office file as its source, its paper also for pictures, besides `pages` and `password`. */
 export const officeToPdf = {
-  ...paper,
+  ...paperOfPdf,
   fit_to_width: only(TABLES, flag('Make every sheet as small as it takes for all its columns to fit on one page. Default false.')),
   sheet_per_page: only(TABLES, flag('Put each sheet on one page as large as the sheet; paper and `fit_to_width` then have no effect. Default false.')),
   image_quality: only(PAGED_SOURCES, whole(1, 100, 'Quality of pictures in the result, 100 is best. Default 90.')),

@@ -19,7 +19,7 @@ export const pdfPicture = { dpi: only(['pdf', ...OFFICE_SOURCES], dpi), password
 /** Options of a conversion to zip: one picture for each page. */
 export const zipOptions = z.strictObject({
   pages,
-  password,
+  password: only(['pdf', ...PROTECTED_OFFICE_SOURCES], password),
   dpi: dpi.describe('Dots per inch at which the pages are drawn. Default 150.'),
   image_format: oneOf(['png', 'jpg'], 'Format of the pictures in the archive. Default png.'),
   quality: whole(1, 100, 'Quality of the compression with `image_format` jpg, 100 is best. Default 80.'),
@@ -28,7 +28,7 @@ export const zipOptions = z.strictObject({
 /** Options of a conversion to svg. */
 export const svgOptions = z.strictObject({
   page: whole(1, 10_000, 'The page to draw, counted from 1. Default 1.'),
-  password,
+  password: only(['pdf', ...PROTECTED_OFFICE_SOURCES], password),
 });
 
 /** What plain text has for a PDF as its source. */

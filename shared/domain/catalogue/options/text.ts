@@ -15,6 +15,9 @@ export const INPUT_ENCODINGS = ['auto', ...OUTPUT_ENCODINGS, 'shift_jis', 'euc-j
 /** What stands between the cells of a row; `auto` looks at the first rows. */
 export const DELIMITERS = ['comma', 'semicolon', 'tab', 'pipe'] as const;
 
+/** How the numbers of a workbook are written in a csv. */
+export const WRITTEN_NUMBERS = ['shown', 'full'] as const;
+
 /** Sheets that a workbook may have. */
 const SHEETS_MAX = 10_000;
 
@@ -49,7 +52,9 @@ const writtenText = {
 };
 
 /** Sources that our own program reads or writes as text; a text out of a PDF is made by another. */
-const TEXT_RESULTS = ['html', 'md', 'epub', 'doc', 'docx', 'odt', 'rtf'] as const satisfies ForInputs;
+const TEXT_RESULTS = ['txt', 'html', 'md', 'epub', 'doc', 'docx', 'odt', 'rtf'] as const satisfies ForInputs;
+
+const WORKBOOKS = ['xls', 'xlsx', 'ods'] as const satisfies ForInputs;
 
 const protectedSource = { password: only(PROTECTED_OFFICE_SOURCES, password) };
 
@@ -66,9 +71,12 @@ export const txtText = {
 /** Options of a conversion to csv. */
 export const csvOptions = z.strictObject({
   ...protectedSource,
+  ...textSource,
+  input_delimiter: only(['csv'], inputDelimiter),
   ...writtenText,
   delimiter: oneOf(DELIMITERS, 'What stands between cells in the result. Default comma.'),
-  sheet: whole(1, SHEETS_MAX, 'Which sheet is written, counted from 1. Default 1.'),
+  sheet: only(WORKBOOKS, whole(1, SHEETS_MAX, 'Which sheet is written, counted from 1. Default 1.')),
+  numbers: only(WORKBOOKS, oneOf(WRITTEN_NUMBERS, 'How numbers and dates are written: `shown` as the sheet shows them, rounded and with its signs, `full` with all of their digits, and dates as 01/31/2023. Default shown.')),
 });
 
 /** Options of a conversion to html. */

@@ -2,24 +2,12 @@ import { join } from 'node:path';
 import { extensionOf } from '../../../../../shared/domain/catalogue/formats.ts';
 import { checkResult, checkSource } from '../../checks.ts';
 import type { ConversionContext, ConversionRequest, ConversionResult } from '../../engine.ts';
-import { EngineFailure } from '../../failure.ts';
-import { askChild } from '../../run.ts';
 import type { OfficePool } from '../pool.ts';
 import { timeLeft } from '../../time-left.ts';
 import { type Plan } from './plan.ts';
+import { runTexts } from './run.ts';
 import { officeTask, optionsAfter, optionsAlone, optionsBefore } from './steps.ts';
-import { textAnswer, type TextTask } from './task.ts';
-
-/** Memory of our own program: a source, its characters, and the result, at their largest. */
-const MEMORY_BYTES_MAX = 2 * 1024 ** 3;
-
-/** Largest file that our own program writes; pages with their pictures, twice. */
-const FILE_BYTES_MAX = 256 * 1024 * 1024;
-
-const LIMITS = { memoryBytesMax: MEMORY_BYTES_MAX, fileBytesMax: FILE_BYTES_MAX } as const;
-
-/** One thread that converts, and those that clean up behind it. */
-const BUSY_THREADS = 2;
+import type { TextTask } from './task.ts';
 
 /** What passes between the steps of one conversion. */
 interface Passage {
@@ -38,7 +26,7 @@ export async function convertTexts(pool: OfficePool, request: ConversionRequest,
   await checkSource(join(job.path, request.source), input, { hasPassword: options['password'] !== undefined });
   const result = `result.${extensionOf(output)}`;
   const started: Passage = { source: request.source, spentMs: 0 };
-  const read = plan.before === undefined ? started : await runChild(request, context, started, { ...plan.before, options: plan.office ? optionsBefore(options, output) : optionsAlone(options), result: plan.office ? `read.${plan.before.output}` : result });
+  const read = plan.before === undefined ? started : await runChild(request, context, started, { ...plan.before, options: plan.office ? optionsBefore(options, output) : optionsAlone(options, output), result: plan.office ? `read.${plan.before.output}` : result });
   const converted = plan.office === undefined ? read : await runOffice(pool, request, context, read, plan.office, plan.after ? `office.${plan.office.output}` : result);
   const written = plan.after === undefined ? converted : await runChild(request, context, converted, { ...plan.after, options: optionsAfter(options), result });
   const path = join(job.path, result);
@@ -46,9 +34,7 @@ export async function convertTexts(pool: OfficePool, request: ConversionRequest,
 }
 
 async function runChild({ job }: ConversionRequest, context: ConversionContext, { source, spentMs }: Passage, task: Omit<TextTask, 'source'>): Promise<Passage> {
-  const answer = await askChild('services/converter/engines/office/texts/child', { ...task, source }, textAnswer, { job, limits: LIMITS, busyThreads: BUSY_THREADS }, { ...context, timeLimitMs: timeLeft(context, spentMs) });
-  if (answer.kind === 'failed') throw new EngineFailure(answer.cause);
-  return { source: task.result, spentMs: spentMs + answer.billable_ms };
+  return { source: task.result, spentMs: spentMs + (await runTexts(job, { ...task, source }, { ...context, timeLimitMs: timeLeft(context, spentMs) })) };
 }
 
 /** The limit is that of the whole conversion; waiting for an instance is no part of it. */

@@ -29,7 +29,7 @@ export function planOf(input: FormatName, output: FormatName): Plan | undefined 
 }
 
 function planTable(output: FormatName): Plan {
-  if (output === 'html') return { before: { input: 'csv', output } };
+  if (output === 'html' || output === 'csv') return { before: { input: 'csv', output } };
   return { before: { input: 'csv', output: 'cells' }, office: { input: 'csv', output } };
 }
 

@@ -27,12 +27,14 @@ export async function readContents(archive: Archive): Promise<Contents> {
   if (packageName === undefined) throw new EngineFailure('damaged');
   const elements = await elementsOf(archive, packageName);
   const manifest = new Map(elements.filter(({ name }) => name === 'item').map(({ attributes }) => [attributes['id'] ?? '', attributes]));
-  const chapters = elements
+  const named = elements
     .filter(({ name, attributes }) => name === 'itemref' && attributes['linear'] !== 'no')
     .map(({ attributes }) => manifest.get(attributes['idref'] ?? ''))
     .filter((item) => item !== undefined && /html/.test(item['media-type'] ?? ''))
     .map((item) => resolveName(packageName, item?.['href'] ?? ''))
     .filter((name): name is string => name !== undefined && archive.has(name));
+  // A book names each chapter once; one that repeats a long one would be many times its size.
+  const chapters = [...new Set(named)];
   if (chapters.length === 0) throw new EngineFailure('damaged');
   if (chapters.length > CHAPTERS_MAX) throw new EngineFailure('unpacks_too_large');
   return { title: textOf(elements, 'title'), language: textOf(elements, 'language'), chapters };
