@@ -5,6 +5,7 @@ import { evolveJob, initialJob, isOver, type JobState, type LiveJob } from '../d
 import type { JobEvent } from '../events/registry.ts';
 import { toTransient } from '../nats/transient.ts';
 import { decodeMessage } from '../store/stored-message.ts';
+import { readDeliveryTimers } from './delivery-timers.ts';
 import { scheduleTimer, type Timer } from './timers.ts';
 
 /** Says in `TIMERS` itself that all timers were set anew, so that it happens once. */
@@ -36,28 +37,34 @@ export async function areTimersLost(nc: NatsConnection): Promise<boolean> {
 
 /**
  * Sets every timer of a job anew out of the log: the end of its upload window and the next look for its file, the time of
- * its result, the end of a simulated conversion, the second cleaning. What is past fires at once. Safe to repeat, and
- * while the service runs: whoever handles a timer looks at the job. Timers of holds are set by every ledger that starts.
- * Keeps the jobs in memory that have a timer. Answers how many were set; throws `TransientError`.
+ * its result, the end of a simulated conversion, the second cleaning; and the next attempt of every delivery to a webhook
+ * endpoint. What is past fires at once. Safe to repeat, and while the service runs: whoever handles a timer looks at the
+ * job or the delivery. Timers of holds are set by every ledger that starts. Keeps in memory what has a timer. Answers how
+ * many were set; throws `TransientError`.
  */
 export async function rebuildTimers(nc: NatsConnection, nowMs: number, signal?: AbortSignal): Promise<number> {
+  const timers = [...(await readJobTimers(nc, nowMs, signal)), ...(await readDeliveryTimers(nc, nowMs, signal))];
+  for (let at = 0; at < timers.length; at += WIDTH) {
+    if (signal?.aborted === true) return at;
+    await Promise.all(timers.slice(at, at + WIDTH).map((timer) => scheduleTimer(nc, timer)));
+  }
+  if (signal?.aborted === true) return timers.length;
+  await markRebuilt(nc);
+  return timers.length;
+}
+
+async function readJobTimers(nc: NatsConnection, nowMs: number, signal?: AbortSignal): Promise<readonly Timer[]> {
   const { last } = await streamExtent(nc, 'JOBS');
   const jobs = new Map<string, Entry>();
   for await (const message of readStream(nc, 'JOBS', 1, last)) {
-    if (signal?.aborted === true) return 0;
+    if (signal?.aborted === true) return [];
     const { aggregate, event, envelope } = decodeMessage(message.subject, message.position, message.bytes);
     // The stream JOBS holds events of jobs only; `decode` checked it.
     const entry = next(jobs.get(aggregate.id), event as JobEvent, Date.parse(envelope.time));
     if (isDone(entry, nowMs)) jobs.delete(aggregate.id);
     else jobs.set(aggregate.id, entry);
   }
-  const timers = [...jobs].flatMap(([jobId, entry]) => timersOf(jobId, entry, nowMs));
-  for (let at = 0; at < timers.length; at += WIDTH) {
-    if (signal?.aborted === true) return at;
-    await Promise.all(timers.slice(at, at + WIDTH).map((timer) => scheduleTimer(nc, timer)));
-  }
-  await markRebuilt(nc);
-  return timers.length;
+  return [...jobs].flatMap(([jobId, entry]) => timersOf(jobId, entry, nowMs));
 }
 
 function next(before: Entry | undefined, event: JobEvent, changedAtMs: number): Entry {
