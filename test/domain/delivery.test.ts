@@ -27,6 +27,7 @@ const failedTimes = (times: number, nextMs?: number): DeliveryEvent[] => [
   queued,
   ...Array.from({ length: times }, (_, index) => [attemptStarted(index + 1, index), attemptFailed(index + 1, index + 1 < times ? index : nextMs)]).flat(),
 ];
+const interrupted = (attempt: number, nextMs?: number): DeliveryEvent => attemptInterrupted(attempt, LOST_AFTER_MS, nextMs);
 
 const ENDED: Readonly<Record<string, readonly DeliveryEvent[]>> = {
   delivered: [queued, attemptStarted(1, 0), attemptDelivered(1)],
@@ -87,8 +88,6 @@ describe('a delivery to an endpoint', () => {
   });
 
   describe('whose attempt nobody records', () => {
-    const interrupted = (attempt: number, nextMs?: number): DeliveryEvent => attemptInterrupted(attempt, LOST_AFTER_MS, nextMs);
-
     it('counts it as failed once it was lost for long enough, and is attempted again at once', () => {
       given([queued, attemptStarted(1, 0)]).when(interrupt(LOST_AFTER_MS - 1)).thenRefused('attempt_open', { due_at: at(LOST_AFTER_MS) });
       given([queued, attemptStarted(1, 0)]).when(interrupt(LOST_AFTER_MS)).thenDecides(interrupted(1, LOST_AFTER_MS));

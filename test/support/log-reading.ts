@@ -15,7 +15,7 @@ const event = z.object({
 export type LoggedEvent = z.infer<typeof event>;
 
 /** Everything in a stream up to now, in order. */
-export async function readLog(nc: NatsConnection, stream: 'JOBS' | 'CREDITS' | 'ACCOUNTS'): Promise<readonly LoggedEvent[]> {
+export async function readLog(nc: NatsConnection, stream: 'JOBS' | 'CREDITS' | 'ACCOUNTS' | 'DELIVERIES'): Promise<readonly LoggedEvent[]> {
   const { last } = await streamExtent(nc, stream);
   const events: LoggedEvent[] = [];
   for await (const { bytes } of readStream(nc, stream, 1, last)) events.push(event.parse(JSON.parse(Buffer.from(bytes).toString())));

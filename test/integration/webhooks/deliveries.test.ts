@@ -33,6 +33,8 @@ const LIMIT_MS = 15_000;
 const SHORT_AGE_MS = 2_000;
 const TEST = { kind: 'test' } as const;
 
+const newDelivery = (): AggregateRef => ({ kind: 'delivery', id: newId(Date.now()) });
+
 describe('the log of deliveries', function () {
   this.timeout(60_000);
   let nats: TestNats;
@@ -60,8 +62,6 @@ describe('the log of deliveries', function () {
     copy = await DeliveriesCopy.open(nc, logger, folder);
   }
 
-  const newDelivery = (): AggregateRef => ({ kind: 'delivery', id: newId(Date.now()) });
-
   /** Appends events to a delivery, the first of them `ms` after the start of the tests, each a second later. */
   async function append(delivery: AggregateRef, ms: number, ...events: readonly DeliveryEvent[]): Promise<StoredEvent> {
     const stored = [...(await store.load(delivery))];
@@ -77,6 +77,11 @@ describe('the log of deliveries', function () {
   async function recordOf(webhookId: string, activation = 2): Promise<unknown> {
     await copy.catchUp(LIMIT_MS);
     return copy.tables.findRecord(webhookId, activation);
+  }
+
+  async function oldestDue(ms: number): Promise<string | undefined> {
+    await copy.catchUp(LIMIT_MS);
+    return copy.tables.findOldestDue(at(ms));
   }
 
   describe('copied for the notifier', () => {
@@ -121,20 +126,16 @@ describe('the log of deliveries', function () {
 
     it('tells since when the oldest delivery waits that is due', async () => {
       await open();
-      const oldest = async (ms: number): Promise<string | undefined> => {
-        await copy.catchUp(LIMIT_MS);
-        return copy.tables.findOldestDue(at(ms));
-      };
-      expect(await oldest(99_999)).to.equal(undefined);
+      expect(await oldestDue(99_999)).to.equal(undefined);
       const first = newDelivery();
       await append(first, 1_000, deliveryQueued());
       await append(newDelivery(), 2_000, deliveryQueued());
-      expect(await oldest(5_000)).to.equal(at(1_000));
+      expect(await oldestDue(5_000)).to.equal(at(1_000));
       await append(first, 3_000, attemptStarted(1, 3_000), attemptFailed(1, 60_000));
-      expect(await oldest(5_000)).to.equal(at(2_000));
-      expect(await oldest(500)).to.equal(undefined);
+      expect(await oldestDue(5_000)).to.equal(at(2_000));
+      expect(await oldestDue(500)).to.equal(undefined);
       await append(newDelivery(), 0, deliveryQueued(), deliveryStopped);
-      expect(await oldest(500)).to.equal(undefined);
+      expect(await oldestDue(500)).to.equal(undefined);
     });
 
     it('goes on where it was, and halts before an event that does not follow', async () => {
@@ -172,8 +173,6 @@ describe('the log of deliveries', function () {
   });
 
   describe('that forgets by age', () => {
-    const first = async (): Promise<number> => (await streamExtent(nc, 'DELIVERIES')).first;
-
     it('has nothing left of a delivery whose beginning is gone', async () => {
       await open(SHORT_AGE_MS);
       const delivery = newDelivery();
@@ -182,7 +181,7 @@ describe('the log of deliveries', function () {
       await append(other, 0, deliveryQueued());
       await waitFor('the middle of their time', LIMIT_MS, async () => (Date.now() - startedMs(delivery) > SHORT_AGE_MS / 2 ? true : undefined));
       await append(delivery, 0, attemptStarted(1, 0));
-      await waitFor('the beginning to be forgotten', LIMIT_MS, async () => ((await first()) > 2 ? true : undefined));
+      await waitFor('the beginning to be forgotten', LIMIT_MS, async () => ((await streamExtent(nc, 'DELIVERIES')).first > 2 ? true : undefined));
       expect(await store.load(delivery)).to.deep.equal([]);
       const command = { type: 'record_attempt', attempt: 1, result: { outcome: 'delivered', duration_ms: 1 }, now: at(0), delays_ms: [] } as const;
       expect((await expectFailure(handle(store, deliveryDecider, delivery, command, originOf(delivery)), DomainError)).code).to.equal('not_found');
