@@ -22,7 +22,7 @@ export type IssuedWebhook = { readonly webhook_id: string; readonly secret: stri
 
 /**
  * Registers an endpoint of the organization `origin.tenant` (§4.6). It gets every event of a job that is stored after this
- * returns. Throws `DomainError` (`too_many_endpoints`), `TransientError`.
+ * returns. Throws `DomainError` (`too_many_endpoints`, `too_many_endpoint_changes`), `TransientError`.
  */
 export async function createWebhook(context: WebhooksContext, origin: Origin, { key_mode, events, ...details }: NewWebhook): Promise<IssuedWebhook> {
   const organizationId = origin.tenant;

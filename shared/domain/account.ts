@@ -54,7 +54,7 @@ export const accountDecider: Decider<AccountState, AccountCommand, AccountEvent>
       case 'disable_webhook':
       case 'enable_webhook':
       case 'rotate_webhook_secret':
-        return decideWebhook(command, state.webhooks);
+        return decideWebhook(command, state.webhooks, state.version);
       default:
         return assertNever(command);
     }

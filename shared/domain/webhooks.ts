@@ -9,6 +9,12 @@ export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 /** Endpoints that an organization may have, those of both modes together (§8, D53). */
 export const WEBHOOK_ENDPOINTS_MAX = 20;
 
+/**
+ * Events of an account after which no endpoint is created any more. An account is loaded whole for every change of it, at most
+ * 100,000 events: however long a client registers and removes endpoints, an operator can still revoke its keys.
+ */
+export const ACCOUNT_EVENTS_MAX = 50_000;
+
 /** A webhook endpoint as the log tells it; what was typed and the secrets are sealed. */
 export type Webhook = EventData<'account.webhook_created'> & {
   /** Version of the account's event that last enabled it; deliveries that were queued under another one are over (D72). */
@@ -33,11 +39,14 @@ export type WebhookAccountEvent = DomainEventOf<Extract<AccountEvent['type'], `a
 
 type Webhooks = ReadonlyMap<string, Webhook>;
 
-/** Rules of webhook endpoints (§4.6, §6, D53, D68, D72). An endpoint that was deleted is not there any more. */
-export function decideWebhook(command: WebhookCommand, webhooks: Webhooks): WebhookAccountEvent | null {
+/**
+ * Rules of webhook endpoints (§4.6, §6, D53, D68, D72), in an account that has `version` events. An endpoint that was deleted
+ * is not there any more.
+ */
+export function decideWebhook(command: WebhookCommand, webhooks: Webhooks, version: number): WebhookAccountEvent | null {
   switch (command.type) {
     case 'create_webhook':
-      return create(command.data, webhooks);
+      return create(command.data, webhooks, version);
     case 'delete_webhook': {
       const { webhook_id } = requireWebhook(command.webhook_id, webhooks, command.key_mode);
       return { type: 'account.webhook_deleted', data: { webhook_id } };
@@ -85,11 +94,12 @@ export function isEnabled(webhook: Webhook): boolean {
   return webhook.disabled_reason === undefined;
 }
 
-function create(data: EventData<'account.webhook_created'>, webhooks: Webhooks): WebhookAccountEvent {
+function create(data: EventData<'account.webhook_created'>, webhooks: Webhooks, version: number): WebhookAccountEvent {
   if (webhooks.has(data.webhook_id)) throw new DomainError('already_exists', 'The webhook endpoint exists already.');
   if (webhooks.size >= WEBHOOK_ENDPOINTS_MAX) {
     throw new DomainError('too_many_endpoints', `The organization has ${webhooks.size} webhook endpoints already.`, { limit: WEBHOOK_ENDPOINTS_MAX });
   }
+  if (version >= ACCOUNT_EVENTS_MAX) throw new DomainError('too_many_endpoint_changes', 'The organization has registered and removed endpoints too often.');
   return { type: 'account.webhook_created', data };
 }
 

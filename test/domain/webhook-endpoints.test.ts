@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { accountDecider, type AccountCommand, type AccountState } from '../../shared/domain/account.ts';
 import { fold } from '../../shared/domain/decider.ts';
-import { WEBHOOK_ENDPOINTS_MAX, WEBHOOK_EVENTS } from '../../shared/domain/webhooks.ts';
+import { ACCOUNT_EVENTS_MAX, WEBHOOK_ENDPOINTS_MAX, WEBHOOK_EVENTS } from '../../shared/domain/webhooks.ts';
 import { DomainError } from '../../shared/errors/errors.ts';
 import { accountWebhookCreatedV1 } from '../../shared/events/webhook.ts';
 import type { AccountEvent } from '../../shared/events/registry.ts';
@@ -46,6 +46,15 @@ describe('webhook endpoints of an organization', () => {
     for (const mode of ['live', 'test'] as const) given(withEndpoints(20)).when(create(21, mode)).thenRefused('too_many_endpoints', { limit: 20 });
     given([...withEndpoints(20), webhookDisabled()]).when(create(21)).thenRefused('too_many_endpoints');
     given([...withEndpoints(20), webhookDeleted()]).when(create(21)).thenDecides(webhookCreated({ webhook_id: idOf(21) }));
+  });
+
+  it('are not created any more in an account that has more events than can be loaded for long; everything else goes on', () => {
+    const few = fold(accountDecider, [accountCreated, created]);
+    if (few.kind !== 'live') throw new Error('there is no account');
+    const state = { ...few, version: ACCOUNT_EVENTS_MAX };
+    expect(() => accountDecider.decide(create(2), state)).to.throw(DomainError).with.property('code', 'too_many_endpoint_changes');
+    expect(accountDecider.decide(create(2), { ...state, version: ACCOUNT_EVENTS_MAX - 1 })).to.deep.equal(webhookCreated({ webhook_id: idOf(2) }));
+    expect(accountDecider.decide(remove(), state)).to.deep.equal(webhookDeleted());
   });
 
   it('are deleted once, and not by a key of the other mode (D53)', () => {

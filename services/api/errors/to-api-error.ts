@@ -31,6 +31,7 @@ const ANSWERS: Readonly<Record<string, (error: DomainError) => ApiError>> = {
   not_an_upload: badRequest,
   multipart_not_started: badRequest,
   too_many_endpoints: badRequest,
+  too_many_endpoint_changes: badRequest,
   multipart_not_found: () => ApiError.notFound('There is no such upload, or it is over.'),
   object_exists: (error) => ApiError.of(409, 'validation_failed', error.message, { reason: 'already_uploaded' }),
   object_changed: () => ApiError.notFound('There is no such file.'),

@@ -27,7 +27,7 @@ function createRoute(deps: Dependencies): Route {
       operationId: 'createWebhook',
       tag: 'Webhooks',
       summary: 'Register a webhook endpoint',
-      description: 'Events of jobs of the same mode are sent to it from now on. The answer is the only one that holds `secret`. An organization has at most 20 endpoints, those of both modes together: then 400 with `details.reason` `too_many_endpoints`. A URL that is not allowed is named in `details.issues`; nothing is sent to it for that.',
+      description: 'Events of jobs of the same mode are sent to it from now on. The answer is the only one that holds `secret`. An organization has at most 20 endpoints, those of both modes together: then 400 with `details.reason` `too_many_endpoints`; one that has registered and removed tens of thousands gets `too_many_endpoint_changes`. A URL that is not allowed is named in `details.issues`; nothing is sent to it for that.',
       body: createWebhookBody,
       success: { 201: { description: 'The endpoint, with its secret.', body: createdWebhookShape } },
       errors: { 400: ['validation_failed'], 413: ['validation_failed'] },
