@@ -8,6 +8,8 @@ import { checkUrl } from './url-rule.ts';
 const ANSWER_BYTES_MAX = 65_536;
 /** Time for that, in ms: a polite host has sent a short answer by then, and one that drips holds no place for longer. */
 const ANSWER_MS_MAX = 1_000;
+/** The parser takes any three digits for a status; what is less than this is no answer of HTTP. */
+const STATUS_MIN = 100;
 
 /** What to send where; `limitMs` bounds looking up, connecting, TLS, sending and the whole head of the answer together. */
 export type SendRequest = {
@@ -43,8 +45,13 @@ export async function sendTo(wayOut: WayOut, { url, headers, body, limitMs, sign
     const answer = await ask(wayOut, to, { message: { headers, body }, connectMs: limitMs, headMs: limitMs, signal: over.signal });
     clearTimeout(timer);
     const durationMs = Math.round(performance.now() - startedMs);
+    const { statusCode = 0 } = answer;
+    if (statusCode < STATUS_MIN) {
+      answer.destroy();
+      throw new EgressError('network');
+    }
     await readAway(answer, over.signal);
-    return { statusCode: answer.statusCode ?? 0, durationMs };
+    return { statusCode, durationMs };
   } catch (error) {
     // Every step only knows that it was given up; why, is known here.
     throw isTimeout && error instanceof EgressAbortedError ? new EgressError('timeout') : error;

@@ -89,6 +89,7 @@ describe('A POST to a host that a client names', function () {
       expect(await behaving('endless head', flood(OK, Buffer.from(`X-A: ${'b'.repeat(1000)}\r\n`)))).to.equal('network');
       expect(await behaving('no HTTP', say('SSH-2.0-OpenSSH_9.2\r\n'))).to.equal('network');
       expect(await behaving('another protocol', say('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'))).to.equal('network');
+      for (const status of ['000', '099']) expect(await behaving(`status ${status}`, say(`HTTP/1.1 ${status} X\r\nContent-Length: 0\r\n\r\n`)), status).to.equal('network');
       expect(await behaving('closed at once', (socket) => socket.destroy())).to.equal('network');
     });
 
