@@ -10,8 +10,10 @@ const WAIT_MS_MAX = 2_000;
 /** Shortest and longest time for which a delivery is put off, in ms. */
 const PUT_OFF_MS_MIN = 1_000;
 const PUT_OFF_MS_MAX = 120_000;
-/** Endpoints that cannot be reached get no more than this share of all places, so that others always find one. */
-const UNREACHABLE_SHARE = 0.75;
+/** Endpoints that cannot be reached or answer late get no more than this share of all places, so that others always find one. */
+const HELD_UP_SHARE = 0.75;
+/** An endpoint answers late when its attempts last longer than this on average, in ms; usual ones take a tenth of it. */
+const LATE_MS = 3_000;
 /** Endpoints that are remembered; the one that was asked for least lately is forgotten first, and begins anew. */
 const ENDPOINTS_MAX = 20_000;
 /** Weight of the newest attempt in the average time of attempts at an endpoint. */
@@ -31,7 +33,8 @@ type Endpoint = {
   limit: number;
   running: number;
   isUnreachable: boolean;
-  attemptMs: number;
+  /** How long attempts last on average; undefined before there was one. */
+  attemptMs: number | undefined;
   /** When whoever is put off next is to come again. */
   nextTurnMs: number;
   readonly waiting: Set<Waiter>;
@@ -39,22 +42,25 @@ type Endpoint = {
 
 /**
  * Shares out the attempts that one notifier makes at once, so that no endpoint delays another (§6): one that answers
- * gets more places as it does, one that does not is left with one. Whoever finds no place waits for a moment, and is then
- * put off until its turn.
+ * gets more places as it does, one that does not is left with one, and those that keep us waiting share a part of all
+ * places, whatever they answer in the end. Whoever finds no place waits for a moment, and is then put off until its turn.
  */
 export class EndpointPlaces {
   readonly #clock: Clock;
+  readonly #elapsedMs: () => number;
   readonly #total: number;
   readonly #endpoints = new Map<string, Endpoint>();
   /** Endpoints at which somebody waits, in the order in which they get what is free. */
   readonly #waitedFor = new Set<Endpoint>();
   #running = 0;
-  #runningUnreachable = 0;
+  #runningHeldUp = 0;
   #waiting = 0;
 
-  constructor(total: number, clock: Clock) {
+  /** `total` attempts at once; `elapsedMs` is a clock that nobody sets, by which attempts are timed. */
+  constructor(total: number, clock: Clock, elapsedMs = (): number => performance.now()) {
     this.#total = total;
     this.#clock = clock;
+    this.#elapsedMs = elapsedMs;
   }
 
   /** Attempts that are being made now. */
@@ -67,7 +73,7 @@ export class EndpointPlaces {
     const endpoint = this.#find(endpointId);
     if (signal.aborted) return undefined;
     if (endpoint.waiting.size === 0 && this.#isFree(endpoint)) return this.#begin(endpoint);
-    if (endpoint.isUnreachable || endpoint.waiting.size >= WAITING_AT_ENDPOINT_MAX || this.#waiting >= WAITING_MAX) return undefined;
+    if (holdsUp(endpoint) || endpoint.waiting.size >= WAITING_AT_ENDPOINT_MAX || this.#waiting >= WAITING_MAX) return undefined;
     return await this.#wait(endpoint, signal);
   }
 
@@ -77,13 +83,13 @@ export class EndpointPlaces {
     const nowMs = this.#clock.nowMs();
     const turnMs = Math.max(endpoint.nextTurnMs, nowMs + PUT_OFF_MS_MIN);
     // As many come back as the endpoint can take; more would only be put off again.
-    endpoint.nextTurnMs = Math.min(turnMs + endpoint.attemptMs / endpoint.limit, nowMs + PUT_OFF_MS_MAX);
+    endpoint.nextTurnMs = Math.min(turnMs + (endpoint.attemptMs ?? ATTEMPT_MS_DEFAULT) / endpoint.limit, nowMs + PUT_OFF_MS_MAX);
     return Math.round(turnMs + Math.random() * PUT_OFF_MS_MIN);
   }
 
   #find(id: string): Endpoint {
     const known = this.#endpoints.get(id);
-    const endpoint = known ?? { id, limit: 1, running: 0, isUnreachable: false, attemptMs: ATTEMPT_MS_DEFAULT, nextTurnMs: 0, waiting: new Set() };
+    const endpoint = known ?? { id, limit: 1, running: 0, isUnreachable: false, attemptMs: undefined, nextTurnMs: 0, waiting: new Set() };
     this.#endpoints.delete(id);
     this.#endpoints.set(id, endpoint);
     if (!known && this.#endpoints.size > ENDPOINTS_MAX) this.#forgetOne();
@@ -100,22 +106,22 @@ export class EndpointPlaces {
 
   #isFree(endpoint: Endpoint): boolean {
     if (endpoint.running >= endpoint.limit || this.#running >= this.#total) return false;
-    return !endpoint.isUnreachable || this.#runningUnreachable < this.#total * UNREACHABLE_SHARE;
+    return !holdsUp(endpoint) || this.#runningHeldUp < this.#total * HELD_UP_SHARE;
   }
 
   #begin(endpoint: Endpoint): EndpointPlace {
-    const startedMs = performance.now();
-    const { isUnreachable } = endpoint;
+    const startedMs = this.#elapsedMs();
+    const isHeldUp = holdsUp(endpoint);
     this.#running += 1;
-    this.#runningUnreachable += isUnreachable ? 1 : 0;
+    this.#runningHeldUp += isHeldUp ? 1 : 0;
     endpoint.running += 1;
     return {
       giveBack: (reached) => {
         const wasFull = this.#running >= this.#total;
         this.#running -= 1;
-        this.#runningUnreachable -= isUnreachable ? 1 : 0;
+        this.#runningHeldUp -= isHeldUp ? 1 : 0;
         endpoint.running -= 1;
-        if (reached) this.#learn(endpoint, reached, performance.now() - startedMs);
+        if (reached) this.#learn(endpoint, reached, this.#elapsedMs() - startedMs);
         this.#wake(endpoint);
         if (wasFull) for (const other of this.#waitedFor) this.#wake(other);
       },
@@ -125,7 +131,8 @@ export class EndpointPlaces {
   #learn(endpoint: Endpoint, reached: Reached, durationMs: number): void {
     const wasUnreachable = endpoint.isUnreachable;
     endpoint.isUnreachable = reached === 'unreachable';
-    endpoint.attemptMs = wasUnreachable === endpoint.isUnreachable ? endpoint.attemptMs + NEWEST_WEIGHT * (durationMs - endpoint.attemptMs) : durationMs;
+    const { attemptMs } = endpoint;
+    endpoint.attemptMs = attemptMs === undefined || wasUnreachable !== endpoint.isUnreachable ? durationMs : attemptMs + NEWEST_WEIGHT * (durationMs - attemptMs);
     if (reached === 'success') endpoint.limit = Math.min(endpoint.limit * 2, AT_ENDPOINT_MAX);
     if (wasUnreachable && reached !== 'unreachable') endpoint.nextTurnMs = 0;
     if (reached !== 'unreachable') return;
@@ -160,4 +167,9 @@ export class EndpointPlaces {
       this.#waiting += 1;
     });
   }
+}
+
+/** Whether attempts at the endpoint keep a place for long: waiting in memory for the next one would be in vain. */
+function holdsUp({ isUnreachable, attemptMs }: Endpoint): boolean {
+  return isUnreachable || (attemptMs ?? 0) > LATE_MS;
 }
