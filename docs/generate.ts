@@ -4,6 +4,7 @@ import { composeConfigurationPage } from './configuration-page.ts';
 import { composeCoverage } from './coverage/page.ts';
 import { composeEventSchemas } from './event-schemas.ts';
 import { composeFormatsPage } from './formats-page.ts';
+import { composeVectorsFile } from './webhook-vectors.ts';
 
 const folder = import.meta.dirname;
 
@@ -15,3 +16,4 @@ for (const { name, text } of composeEventSchemas()) writeFileSync(join(eventsFol
 writeFileSync(join(folder, 'configuration.md'), composeConfigurationPage());
 writeFileSync(join(folder, 'contract-coverage.md'), composeCoverage().page);
 writeFileSync(join(folder, 'formats.md'), composeFormatsPage());
+writeFileSync(join(folder, 'webhook-vectors.json'), composeVectorsFile());
