@@ -27,6 +27,6 @@ export async function runProgram(command: string, args: readonly string[], optio
 }
 
 /** Runs one of the commands in `services/cli` as npm does. */
-export function runCommand(name: 'admin' | 'audit' | 'convert' | 'projections' | 'streams', args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
+export function runCommand(name: 'admin' | 'audit' | 'convert' | 'listen' | 'projections' | 'streams', args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
   return runProgram(process.execPath, ['--import', 'tsx', join('services/cli', `${name}.ts`), ...args], { environment });
 }
