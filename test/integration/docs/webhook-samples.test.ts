@@ -68,7 +68,7 @@ describe('docs/webhooks.md', function () {
     expect(new Set(expected)).to.deep.equal(new Set([true, false]));
   });
 
-  it('has vectors that follow from the words of the contract alone (§6 signature 1 to 4)', () => {
+  it('has vectors that follow from the words of the contract alone (§6 signature 1, §6 signature 2, §6 signature 3, §6 signature 4)', () => {
     for (const vector of vectors) {
       expect(takesByContract(vector), vector.name).to.equal(vector.genuine);
       expect(takesByStandard(vector), `${vector.name}, by Standard Webhooks`).to.equal(vector.genuine);
@@ -112,9 +112,9 @@ describe('docs/webhooks.md', function () {
 function takesByContract({ secrets, headers, body, now }: WebhookVector): boolean {
   const fields = headers['Service-Signature'].split(',');
   const time = fields.find((field) => field.startsWith('t='))?.slice(2) ?? '';
-  const given = fields.filter((field) => field.startsWith('v1=')).map((field) => field.slice(3));
+  const given = new Set(fields.filter((field) => field.startsWith('v1=')).map((field) => field.slice(3)));
   const isRecent = time !== '' && Math.abs(now - Number(time)) <= TOLERANCE_SECONDS;
-  return isRecent && secrets.some((secret) => given.includes(createHmac('sha256', Buffer.from(secret, 'utf8')).update(`${time}.${body}`).digest('hex')));
+  return isRecent && secrets.some((secret) => given.has(createHmac('sha256', Buffer.from(secret, 'utf8')).update(`${time}.${body}`).digest('hex')));
 }
 
 /** The same after the specification of Standard Webhooks. */

@@ -121,7 +121,7 @@ describe('npm run listen', function () {
     };
   }
   const untilReceived = (count: number) => waitFor(`${count} events`, WAIT_MS_MAX, async () => (received.length >= count ? true : undefined));
-  const untilPrinted = (listening: Listening, text: string) => waitFor(text, WAIT_MS_MAX, async () => listening.lines.find((line) => line.includes(text)));
+  const run = (...args: readonly string[]) => runCommand('listen', args, environment);
 
   it('forwards events from now on as a registered endpoint gets them, signed with the secret that it printed (§6)', async () => {
     const before = await addJob();
@@ -162,7 +162,7 @@ describe('npm run listen', function () {
         answer = status;
         const job = await addJob();
         await job.append({ type: 'job.cancelled', data: {} });
-        const line = JSON.parse((await untilPrinted(listening, job.id)) ?? '') as Record<string, unknown>;
+        const line = JSON.parse(await untilPrinted(listening, job.id)) as Record<string, unknown>;
         expect(line).to.include({ event: 'job.cancelled', job_id: job.id, status_code: status }).and.have.keys('time', 'event', 'event_id', 'job_id', 'status_code', 'duration_ms');
       }
       expect(received).to.have.length(2);
@@ -185,7 +185,6 @@ describe('npm run listen', function () {
   });
 
   it('refuses what it cannot do, with a sentence', async () => {
-    const run = (...args: readonly string[]) => runCommand('listen', args, environment);
     const calls: readonly (readonly [readonly string[], number, RegExp])[] = [
       [['--json'], 2, /^listen: --forward-to is missing\n$/],
       [['--forward-to', 'localhost:3000'], 2, /^listen: --forward-to must be an address such as http:\/\/localhost:3000\/hook\n$/],
@@ -205,3 +204,8 @@ describe('npm run listen', function () {
     expect(stderr).to.include('--org').and.include(organizationId).and.include(second);
   });
 });
+
+/** The line that was printed of an event or a job. */
+function untilPrinted(listening: Listening, text: string): Promise<string> {
+  return waitFor(text, WAIT_MS_MAX, async () => listening.lines.find((line) => line.includes(text)));
+}
