@@ -58,7 +58,7 @@ const deliveryShape = z
     failure: deliveryAttemptedV1.shape.failure.unwrap().nullable().describe('Why the last attempt failed; `null` when it did not.'),
     duration_ms: z.int().min(0).nullable().describe('How long the last attempt took.'),
     queued_at: timestamp('When it was queued.'),
-    last_attempt_at: timestamp('When the last attempt ended.').nullable(),
+    last_attempt_at: timestamp('When the last attempt began.').nullable(),
     next_attempt_at: timestamp('When the next attempt is due; `null` when none is.').nullable(),
   })
   .meta({

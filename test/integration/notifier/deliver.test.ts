@@ -7,7 +7,7 @@ import { API_KEY_ID } from '../../support/job-events.ts';
 
 const answer = (status: number): Behaviour => (socket) => socket.end(`HTTP/1.1 ${status} X\r\nContent-Length: 0\r\n\r\n`);
 
-describe('A notifier (§6)', function () {
+describe('A notifier (§6, §6 delivery)', function () {
   this.timeout(60_000);
   let bench: NotifierBench;
 
@@ -23,7 +23,7 @@ describe('A notifier (§6)', function () {
     return made;
   }
 
-  it('sends every event of a job that an endpoint subscribed to, signed, with the snapshot at that event (§6 events, §6 body, D69)', async () => {
+  it('sends every event of a job that an endpoint subscribed to, signed, with the snapshot at that event (§6 job.created, §6 job.finished, §6 body, D69)', async () => {
     const all = await endpoint(answer(200));
     const created = await endpoint(answer(204), { events: ['job.created'] });
     const jobId = await bench.finishJob(await bench.createJob());
@@ -44,7 +44,7 @@ describe('A notifier (§6)', function () {
     await bench.deleteEndpoint(created);
   });
 
-  it('sends job.failed and job.cancelled, and nothing for a DELETE or an upload that never came (§6 events, D73)', async () => {
+  it('sends job.failed and job.cancelled, and nothing for a DELETE or an upload that never came (§6 job.failed, §6 job.cancelled, D73)', async () => {
     const receiver = await endpoint(answer(200));
     const failed = await bench.createJob();
     await bench.command(failed, { type: 'fail', error: { code: 'file_too_large', max_bytes: 1 } });
@@ -89,7 +89,7 @@ describe('A notifier (§6)', function () {
     await bench.deleteEndpoint(failing);
   });
 
-  it('waits from the failure before, and stops at the first 2xx (§6 delivery 1 and 2, D70)', async () => {
+  it('waits from the failure before, and stops at the first 2xx (§6 delivery 1, §6 delivery 2, D70)', async () => {
     let requests = 0;
     const moody = await endpoint((socket, request) => answer((requests += 1) < 3 ? 503 : 202)(socket, request), { events: ['job.created'] });
     await bench.createJob();
@@ -110,7 +110,7 @@ describe('A notifier (§6)', function () {
     'what is no HTTP': [say('SSH-2.0-OpenSSH_9.2\r\n'), { failure: 'network' }],
   };
   for (const [what, [behave, result]] of Object.entries(failures)) {
-    it(`counts ${what} as a failed attempt (§6 delivery 1, D70)`, async () => {
+    it(`counts ${what} as a failed attempt (§6 delivery 1, §8 webhook response deadline, D70)`, async () => {
       const receiver = await endpoint(behave, { events: ['job.created'] });
       await bench.createJob();
       await bench.waitUntil('an attempt', async () => (await bench.deliveriesTo(receiver))[0]?.last !== undefined);
