@@ -147,6 +147,20 @@ describe('what a compound file really is', () => {
   });
 });
 
+/** A workbook whose cells, one a row, all show the one shared text of that length. */
+function sharedText(rows: number, length: number, cell = 't="s"'): Promise<FailureCause | 'fine'> {
+  const cells = Array.from({ length: rows }, (_, row) => `<row r="${row + 1}"><c r="A${row + 1}" ${cell}><v>0</v></c></row>`).join('');
+  const texts: MemberSpec = { name: 'xl/anything.xml', data: `<?xml version="1.0"?><x:sst xmlns:x="y"><x:si><x:t>${'x'.repeat(length)}</x:t></x:si></x:sst>` };
+  return judgeZip([contentTypes('xlsx'), texts, sheet(1, 'A1', cells)], 'xlsx');
+}
+
+/** A workbook that repeats one cell over rows and columns. */
+function repeatedText(rows: number, columns: number, text: string): Promise<FailureCause | 'fine'> {
+  const filled = text === '' ? '/>' : ` office:value-type="string"><text:p>${text}</text:p></table:table-cell>`;
+  const row = `<table:table-row table:number-rows-repeated="${rows}"><table:table-cell table:number-columns-repeated='${columns}'${filled}</table:table-row>`;
+  return judgeZip([odf('spreadsheet'), { name: 'content.xml', data: `<office:document-content><table:table>${row}<table:table-row><table:table-cell office:value-type="float"/></table:table-row></table:table></office:document-content>` }], 'ods');
+}
+
 describe('archives that harm whoever unpacks them', () => {
   it('are let through when they are honest, white pictures and equal rows among them', async () => {
     expect(await judgeZip(HONEST)).to.equal('fine');
@@ -192,25 +206,17 @@ describe('archives that harm whoever unpacks them', () => {
   });
 
   it('show one long text in so many cells that nobody could write them all, whatever they say of their size', async () => {
-    const cells = (rows: number, cell = 't="s"'): string => Array.from({ length: rows }, (_, row) => `<row r="${row + 1}"><c r="A${row + 1}" ${cell}><v>0</v></c></row>`).join('');
-    const texts = (length: number): MemberSpec => ({ name: 'xl/anything.xml', data: `<?xml version="1.0"?><x:sst xmlns:x="y"><x:si><x:t>${'x'.repeat(length)}</x:t></x:si></x:sst>` });
-    const book = (rows: number, length: number, cell?: string): Promise<FailureCause | 'fine'> => judgeZip([contentTypes('xlsx'), texts(length), sheet(1, 'A1', cells(rows, cell))], 'xlsx');
-    expect(await book(10_000, 30_000)).to.equal('too_much_text');
-    expect(await book(10_000, 30_000, "t='s' s=\"3\"")).to.equal('too_much_text');
-    expect(await book(10_000, 1_000)).to.equal('fine');
-    expect(await book(10_000, 30_000, 't="n"'), 'numbers').to.equal('fine');
+    expect(await sharedText(10_000, 30_000)).to.equal('too_much_text');
+    expect(await sharedText(10_000, 30_000, "t='s' s=\"3\"")).to.equal('too_much_text');
+    expect(await sharedText(10_000, 1_000)).to.equal('fine');
+    expect(await sharedText(10_000, 30_000, 't="n"'), 'numbers').to.equal('fine');
   });
 
   it('repeat one row or cell of an ods, while rows that are empty to the end of a sheet are fine', async () => {
-    const book = (rows: number, columns: number, text: string): Promise<FailureCause | 'fine'> => {
-      const filled = text === '' ? '/>' : ` office:value-type="string"><text:p>${text}</text:p></table:table-cell>`;
-      const row = `<table:table-row table:number-rows-repeated="${rows}"><table:table-cell table:number-columns-repeated='${columns}'${filled}</table:table-row>`;
-      return judgeZip([odf('spreadsheet'), { name: 'content.xml', data: `<office:document-content><table:table>${row}<table:table-row><table:table-cell office:value-type="float"/></table:table-row></table:table></office:document-content>` }], 'ods');
-    };
-    expect(await book(1_048_576, 1_024, 'x')).to.equal('too_many_cells');
-    expect(await book(100_000, 10, 'x'.repeat(2_000))).to.equal('too_much_text');
-    expect(await book(1_048_576, 16_384, '')).to.equal('fine');
-    expect(await book(1_000, 10, 'x'.repeat(2_000))).to.equal('fine');
+    expect(await repeatedText(1_048_576, 1_024, 'x')).to.equal('too_many_cells');
+    expect(await repeatedText(100_000, 10, 'x'.repeat(2_000))).to.equal('too_much_text');
+    expect(await repeatedText(1_048_576, 16_384, '')).to.equal('fine');
+    expect(await repeatedText(1_000, 10, 'x'.repeat(2_000))).to.equal('fine');
   });
 
   it('do not, where whole columns have a style and no values', async () => {
