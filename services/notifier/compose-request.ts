@@ -45,11 +45,10 @@ type Told = { readonly createdAt: string; readonly job: JobView };
 
 async function tell({ store, objects }: NotifierContext, { state: { queued }, queued: first }: LoadedDelivery, typed: ShownTyped): Promise<Told> {
   const { source } = queued;
-  const { time, actor, tenant } = first.envelope;
   if (source.kind === 'test') {
-    // Only a client asks for a test.
-    const apiKeyId = actor.slice(actor.indexOf(':') + 1);
-    return { createdAt: time, job: await sampleJob(objects, { eventId: queued.event_id, organizationId: tenant, apiKeyId, keyMode: queued.key_mode, atMs: Date.parse(time) }) };
+    const { requested_at: createdAt, api_key_id: apiKeyId } = source;
+    const sample = { eventId: queued.event_id, organizationId: first.envelope.tenant, apiKeyId, keyMode: queued.key_mode, atMs: Date.parse(createdAt) };
+    return { createdAt, job: await sampleJob(objects, sample) };
   }
   const { job, at } = await takeSnapshot({ store, objects }, { jobId: source.job_id, version: source.version, typed });
   if (job.test_mode !== (queued.key_mode === 'test')) throw new Defect('a delivery tells of a job of the other mode');

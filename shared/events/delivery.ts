@@ -23,8 +23,8 @@ export const deliveryQueuedV1 = z.object({
   source: z.discriminatedUnion('kind', [
     /** `position` and `version` are those of the event of the job. */
     z.object({ kind: z.literal('job'), job_id: id, position, version }),
-    /** A sample that a client asked for (D58). */
-    z.object({ kind: z.literal('test') }),
+    /** A sample that a client asked for (D58), and what it tells of that: a replay repeats both, and so its body. */
+    z.object({ kind: z.literal('test'), requested_at: time, api_key_id: id }),
   ]),
   /** The delivery that is sent once more under the same event id. */
   replay_of: id.optional(),

@@ -37,7 +37,7 @@ const anyEvent: fc.Arbitrary<DomainEvent> = fc.oneof(
     type: fc.constant('delivery.queued' as const),
     data: fc.record({
       webhook_id: fc.uuid(), event_id: fc.uuid(), event: fc.constantFrom('job.created' as const, 'job.finished' as const), activation: fc.integer({ min: 1 }), key_mode: fc.constant('live' as const),
-      source: fc.oneof(fc.constant({ kind: 'test' as const }), fc.record({ kind: fc.constant('job' as const), job_id: fc.uuid(), position: fc.integer({ min: 1 }), version: fc.integer({ min: 1 }) })),
+      source: fc.oneof(fc.record({ kind: fc.constant('test' as const), requested_at: time, api_key_id: fc.uuid() }), fc.record({ kind: fc.constant('job' as const), job_id: fc.uuid(), position: fc.integer({ min: 1 }), version: fc.integer({ min: 1 }) })),
     }),
   }),
 );

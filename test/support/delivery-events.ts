@@ -4,7 +4,7 @@ import type { DeliveryEvent, DomainEvent, DomainEventOf, EventData } from '../..
 import { newId } from '../../shared/ids/ids.ts';
 import { afterLast, type EventStore } from '../../shared/store/event-store.ts';
 import { originOf } from './events.ts';
-import { ORGANIZATION_ID } from './job-events.ts';
+import { API_KEY_ID, ORGANIZATION_ID } from './job-events.ts';
 
 /** Endpoint of tests that need one only. */
 export const WEBHOOK_ID = '0190a000-0000-7000-8000-0000000000e1';
@@ -37,7 +37,7 @@ export function queued(data: Partial<EventData<'delivery.queued'>> = {}): Domain
 /** A test delivery as it is queued. */
 export function queuedTest(data: Partial<EventData<'delivery.queued'>> = {}): DomainEventOf<'delivery.queued'> {
   const { typed: _typed, ...rest } = queued(data).data;
-  return { type: 'delivery.queued', data: { ...rest, source: { kind: 'test' } } };
+  return { type: 'delivery.queued', data: { ...rest, source: { kind: 'test', requested_at: new Date(QUEUED_MS).toISOString(), api_key_id: API_KEY_ID } } };
 }
 
 export function attemptStarted(attempt = 1, atMs = QUEUED_MS + 10): DomainEventOf<'delivery.attempt_started'> {

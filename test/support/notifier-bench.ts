@@ -184,7 +184,7 @@ export class NotifierBench {
   /** Queues a test delivery, as the api does; answers its id. */
   async queueTest({ webhookId }: TestEndpoint, activation = 1): Promise<string> {
     const id = newId(Date.now());
-    const data: EventData<'delivery.queued'> = { webhook_id: webhookId, event_id: newId(Date.now()), event: 'job.finished', activation, key_mode: 'live', source: { kind: 'test' } };
+    const data: EventData<'delivery.queued'> = { webhook_id: webhookId, event_id: newId(Date.now()), event: 'job.finished', activation, key_mode: 'live', source: { kind: 'test', requested_at: isoTime(Date.now()), api_key_id: API_KEY_ID } };
     await this.store.append({ kind: 'delivery', id }, { version: 0 }, { type: 'delivery.queued', data }, this.origin(`api_key:${API_KEY_ID}`));
     return id;
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { KeyContext } from '../../../shared/accounts/accounts-copy.ts';
+import { isoTime } from '../../../shared/clock/clock.ts';
 import { newId } from '../../../shared/ids/ids.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { findVisibleWebhook } from './load-webhook.ts';
@@ -11,7 +12,8 @@ import { queueDelivery } from './queue-delivery.ts';
  */
 export async function queueTest(deps: Dependencies, caller: KeyContext, webhookId: string, requestId: string): Promise<string> {
   const { activation } = findVisibleWebhook(deps, caller, webhookId);
-  const deliveryId = newId(deps.clock.nowMs());
+  const nowMs = deps.clock.nowMs();
+  const deliveryId = newId(nowMs);
   await queueDelivery(deps, caller, requestId, deliveryId, {
     webhook_id: webhookId,
     // Every test is an event of its own.
@@ -19,7 +21,7 @@ export async function queueTest(deps: Dependencies, caller: KeyContext, webhookI
     event: 'job.finished',
     activation,
     key_mode: caller.key_mode,
-    source: { kind: 'test' },
+    source: { kind: 'test', requested_at: isoTime(nowMs), api_key_id: caller.api_key_id },
   });
   return deliveryId;
 }

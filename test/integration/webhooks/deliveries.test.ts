@@ -24,6 +24,7 @@ import { CONSUMERS, STREAMS } from '../../../streams/consumers.ts';
 import { DECLARED } from '../../../streams/plan.ts';
 import { originOf } from '../../support/events.ts';
 import { expectFailure } from '../../support/expect-failure.ts';
+import { API_KEY_ID } from '../../support/job-events.ts';
 import { startNats, type TestNats } from '../../support/servers.ts';
 import { at, attemptDelivered, attemptFailed, attemptInterrupted, attemptStarted, deliveryQueued, deliveryStopped } from '../../support/webhook-events.ts';
 
@@ -31,7 +32,7 @@ const logger = createLogger('test', 'silent');
 const LIMIT_MS = 15_000;
 /** How long the stream keeps events in the tests of what has aged out, in ms. */
 const SHORT_AGE_MS = 2_000;
-const TEST = { kind: 'test' } as const;
+const TEST = { kind: 'test', requested_at: '2026-01-02T00:00:00.000Z', api_key_id: API_KEY_ID } as const;
 
 const newDelivery = (): AggregateRef => ({ kind: 'delivery', id: newId(Date.now()) });
 
