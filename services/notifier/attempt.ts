@@ -60,12 +60,12 @@ async function meetEnd(context: NotifierContext, { state, events }: LoadedDelive
 }
 
 /** An attempt that was begun and whose end nobody has recorded: it is being made, or was lost. */
-async function interruptLost(context: NotifierContext, { id, queued }: LoadedDelivery): Promise<Outcome> {
+async function interruptLost(context: NotifierContext, { id, queued, state }: LoadedDelivery): Promise<Outcome> {
   const { terms, clock } = context;
   const command = { type: 'interrupt_attempt', now: isoTime(clock.nowMs()), lost_after_ms: terms.timeoutMs + LOST_MARGIN_MS, delays_ms: terms.delaysMs } as const;
   try {
     const { appended } = await handle(context.store, deliveryDecider, { kind: 'delivery', id }, command, originOf(context, queued));
-    if (appended) told(context, id, appended);
+    if (appended) told(context, id, appended, state.queued);
     // The next attempt follows by this same message.
     return later(0);
   } catch (error) {
@@ -150,11 +150,11 @@ async function record(context: NotifierContext, { id, queued, state }: LoadedDel
 }
 
 /** Says in the log and the figures what came of an attempt; never where it went. */
-function told({ logger, figures }: NotifierContext, deliveryId: string, { event, envelope }: StoredEvent, queued?: LiveDelivery['queued']): void {
+function told({ logger, figures }: NotifierContext, deliveryId: string, { event, envelope }: StoredEvent, queued: LiveDelivery['queued']): void {
   if (event.type !== 'delivery.attempted') return;
   const { outcome, failure, ...rest } = event.data;
   figures.countAttempt(failure ?? 'delivered');
-  logger.info({ delivery_id: deliveryId, webhook_id: queued?.webhook_id, event: queued?.event, correlation_id: envelope.correlationid, outcome, failure, ...rest }, 'delivery attempted');
+  logger.info({ delivery_id: deliveryId, webhook_id: queued.webhook_id, event: queued.event, correlation_id: envelope.correlationid, outcome, failure, ...rest }, 'delivery attempted');
 }
 
 /** Each command is one of its own: two processes that do the same must not take each other's event for theirs. */

@@ -25,8 +25,8 @@ export async function disableIfFailed(context: NotifierContext, failed: Failed):
   const endpoint = context.accounts.findWebhook(queued.webhook_id);
   if (!endpoint) return;
   const { webhook_id: webhookId, organization_id: organizationId } = endpoint;
-  const origin = originFrom(recorded, 'notifier', deriveId('disable-webhook', webhookId, queued.activation), context.clock.nowMs());
-  // Unless it was enabled anew since: what failed before does not count any more (D72).
+  const origin = originFrom(recorded, 'notifier', deriveId('disable-webhook', recorded.envelope.id), context.clock.nowMs());
+  // Nothing when another attempt disabled it, or it was enabled anew since: what failed before does not count any more (D72).
   if ((await disableWebhook(context, origin, { webhookId, activation: queued.activation }, reason)) === undefined) return;
   context.figures.countDisabled();
   context.logger.warn({ webhook_id: webhookId, organization_id: organizationId, reason }, 'endpoint disabled');
