@@ -20,15 +20,20 @@ import { reachedBy, sendAttempt } from './send-attempt.ts';
 const LOST_MARGIN_MS = 15_000;
 /** What is due within this time, in ms, is waited for by its message; for longer waits there are timers. */
 const SOON_MS = 5_000;
+/** Longest wait of a timer that came before its time, in ms; then the delivery is looked at again. */
+const EARLY_MS_MAX = 60_000;
 /** Of an attempt that we cut off ourselves the next one follows at once, by another notifier or after our own restart. */
 const AT_ONCE: readonly number[] = [0, 0, 0, 0];
+
+/** What made us look at a delivery: that it was queued, or its timer. */
+type Prompt = 'queued' | 'timer';
 
 /**
  * Makes the next attempt of a delivery if there is one to make now, and otherwise sees to it that somebody looks again
  * when there is. It looks at the delivery and not at the message, which may come late, early or twice. Throws
  * `TransientError`.
  */
-export async function attemptDelivery(context: NotifierContext, deliveryId: string, stopping: AbortSignal): Promise<Outcome> {
+export async function attemptDelivery(context: NotifierContext, deliveryId: string, prompt: Prompt, stopping: AbortSignal): Promise<Outcome> {
   const delivery = await load(context, deliveryId);
   // Older than the log remembers.
   if (!delivery) return DONE;
@@ -36,7 +41,7 @@ export async function attemptDelivery(context: NotifierContext, deliveryId: stri
   if (isDeliveryOver(state)) return await meetEnd(context, delivery);
   if (state.open) return await interruptLost(context, delivery);
   const dueAtMs = state.next_attempt_at === undefined ? 0 : Date.parse(state.next_attempt_at);
-  if (dueAtMs > context.clock.nowMs()) return await whenDue(context, deliveryId, dueAtMs);
+  if (dueAtMs > context.clock.nowMs()) return await whenDue(context, deliveryId, dueAtMs, prompt);
   const place = await context.places.take(state.queued.webhook_id, stopping);
   if (place) return await makeAttempt(context, delivery, place, stopping);
   if (stopping.aborted) return later(0);
@@ -80,10 +85,10 @@ function waitAsTold({ clock }: NotifierContext, error: unknown): Outcome {
   return typeof dueAt === 'string' ? later(Math.max(0, Date.parse(dueAt) - clock.nowMs())) : later(SOON_MS);
 }
 
-async function whenDue(context: NotifierContext, deliveryId: string, dueAtMs: number): Promise<Outcome> {
-  const waitMs = dueAtMs - context.clock.nowMs();
-  // Clocks differ a little; a timer that is set anew for what is past by the server's clock would fire over and over.
-  if (waitMs <= SOON_MS) return later(Math.max(0, waitMs));
+async function whenDue(context: NotifierContext, deliveryId: string, dueAtMs: number, prompt: Prompt): Promise<Outcome> {
+  const waitMs = Math.max(0, dueAtMs - context.clock.nowMs());
+  // A timer comes early when the server's clock is ahead of ours; set anew it would come at once, over and over.
+  if (prompt === 'timer' || waitMs <= SOON_MS) return later(Math.min(waitMs, EARLY_MS_MAX));
   await setTimer(context, deliveryId, dueAtMs);
   return DONE;
 }

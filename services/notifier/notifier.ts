@@ -26,7 +26,7 @@ export async function startNotifier(context: NotifierContext, slots: number, cle
   const inHand = slots + WAITING_MAX;
   const workers: readonly WorkerDefinition[] = [
     { stream: 'JOBS', durable: 'notifier-fan-out', slots: SLOTS, handle: (message) => fanOut(context, message) },
-    { stream: 'DELIVERIES', durable: 'notifier-first-attempt', slots: inHand, handle: (message, stopping) => attemptDelivery(context, parseSubject(message.subject).id, stopping) },
+    { stream: 'DELIVERIES', durable: 'notifier-first-attempt', slots: inHand, handle: (message, stopping) => attemptDelivery(context, parseSubject(message.subject).id, 'queued', stopping) },
     { stream: 'TIMERS', durable: 'notifier-due-attempt', slots: inHand, handle: (message, stopping) => attemptDue(context, message.subject, stopping) },
     { stream: 'ACCOUNTS', durable: 'notifier-forget', slots: SLOTS, handle: (message) => forgetEndpoint(context, message) },
   ];
@@ -41,5 +41,5 @@ export async function startNotifier(context: NotifierContext, slots: number, cle
 async function attemptDue(context: NotifierContext, subject: string, stopping: AbortSignal): Promise<Outcome> {
   const [deliveryId] = parseDueTimer(subject).tokens;
   if (deliveryId === undefined) throw new Defect('the timer of a delivery names a delivery');
-  return await attemptDelivery(context, deliveryId, stopping);
+  return await attemptDelivery(context, deliveryId, 'timer', stopping);
 }
