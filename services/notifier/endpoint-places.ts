@@ -7,8 +7,9 @@ const WAITING_AT_ENDPOINT_MAX = 64;
 export const WAITING_MAX = 2_000;
 /** Longest wait in memory, in ms: whoever waits holds a slot that others could need. */
 const WAIT_MS_MAX = 2_000;
-/** Shortest and longest time for which a delivery is put off, in ms. */
+/** Shortest time for which a delivery is put off, and the longest at an endpoint that answers in time and at others, in ms. */
 const PUT_OFF_MS_MIN = 1_000;
+const PUT_OFF_PROMPT_MS_MAX = 30_000;
 const PUT_OFF_MS_MAX = 120_000;
 /** Endpoints that cannot be reached or answer late get no more than this share of all places, so that others always find one. */
 const HELD_UP_SHARE = 0.75;
@@ -82,8 +83,9 @@ export class EndpointPlaces {
     const endpoint = this.#find(endpointId);
     const nowMs = this.#clock.nowMs();
     const turnMs = Math.max(endpoint.nextTurnMs, nowMs + PUT_OFF_MS_MIN);
-    // As many come back as the endpoint can take; more would only be put off again.
-    endpoint.nextTurnMs = Math.min(turnMs + (endpoint.attemptMs ?? ATTEMPT_MS_DEFAULT) / endpoint.limit, nowMs + PUT_OFF_MS_MAX);
+    // As many come back as the endpoint can take, or may soon: more would only be put off again.
+    const [atOnce, longestMs] = holdsUp(endpoint) ? [endpoint.limit, PUT_OFF_MS_MAX] : [AT_ENDPOINT_MAX, PUT_OFF_PROMPT_MS_MAX];
+    endpoint.nextTurnMs = Math.min(turnMs + (endpoint.attemptMs ?? ATTEMPT_MS_DEFAULT) / atOnce, nowMs + longestMs);
     return Math.round(turnMs + Math.random() * PUT_OFF_MS_MIN);
   }
 

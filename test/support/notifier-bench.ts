@@ -15,11 +15,11 @@ import { isoTime, systemClock } from '../../shared/clock/clock.ts';
 import { shareNextLook } from '../../shared/consume/share-next-look.ts';
 import { readStream, streamExtent } from '../../shared/consume/read-stream.ts';
 import { DeliveriesCopy } from '../../shared/deliveries/deliveries-copy.ts';
-import { deliveryDecider, type LiveDelivery } from '../../shared/domain/delivery.ts';
+import { deliveryDecider, type DeliveryState, type LiveDelivery } from '../../shared/domain/delivery.ts';
 import { jobDecider, type JobCommand } from '../../shared/domain/job.ts';
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../../shared/domain/webhooks.ts';
 import type { Origin, StoredEvent } from '../../shared/events/envelope.ts';
-import type { EventData } from '../../shared/events/registry.ts';
+import type { DeliveryEvent, EventData } from '../../shared/events/registry.ts';
 import { newId } from '../../shared/ids/ids.ts';
 import { Cleanup } from '../../shared/lifecycle/run-service.ts';
 import { createLogger } from '../../shared/log/log.ts';
@@ -68,8 +68,10 @@ export class NotifierBench {
   readonly objects: ObjectStore;
   readonly dataKeys: DataKeys;
   readonly #notifiers: Cleanup[] = [];
+  readonly #events: StoredEvent[] = [];
   readonly #logger = createLogger('test', process.env['TEST_LOG'] === undefined ? 'silent' : 'info');
-  #endpoints = 0;
+  /** Endpoints that were registered so far; the path of each has its number. */
+  endpoints = 0;
 
   private constructor(parts: Pick<NotifierBench, 'server' | 'nc' | 'folder' | 'masterKey' | 'egress' | 'objects' | 'dataKeys'>) {
     ({ server: this.server, nc: this.nc, folder: this.folder, masterKey: this.masterKey, egress: this.egress, objects: this.objects, dataKeys: this.dataKeys } = parts);
@@ -139,7 +141,7 @@ export class NotifierBench {
       OUTBOUND_DNS_SERVERS: this.egress.names.address,
       WEBHOOK_RETRY_DELAYS_SECONDS: '1,1,1,1',
       WEBHOOK_TIMEOUT_SECONDS: '3',
-      LOG_LEVEL: 'warn',
+      LOG_LEVEL: process.env['TEST_LOG'] ?? 'warn',
       ...changes,
     };
   }
@@ -159,8 +161,8 @@ export class NotifierBench {
 
   /** Registers an endpoint with a path of its own at the receiver. */
   async createEndpoint({ events = WEBHOOK_EVENTS, key_mode = 'live', url }: EndpointChanges = {}): Promise<TestEndpoint> {
-    this.#endpoints += 1;
-    const path = `/hook-${this.#endpoints}`;
+    this.endpoints += 1;
+    const path = `/hook-${this.endpoints}`;
     const issued = await createWebhook(this.#webhooks, this.origin(), { key_mode, events: [...events], url: url ?? this.egress.url(path) });
     return { webhookId: issued.webhook_id, path, secret: issued.secret };
   }
@@ -226,18 +228,27 @@ export class NotifierBench {
     return { commandId, correlationId: commandId, causationId: commandId, actor, tenant: ORGANIZATION_ID, service: 'api', nowMs: Date.now() };
   }
 
-  /** Every event in `DELIVERIES`, oldest first. */
+  /** Every event in `DELIVERIES`, oldest first. Only what is new is read each time. */
   async deliveryEvents(): Promise<readonly StoredEvent[]> {
-    const events: StoredEvent[] = [];
     const { last } = await streamExtent(this.nc, 'DELIVERIES');
-    for await (const message of readStream(this.nc, 'DELIVERIES', 1, last)) events.push(decodeMessage(message.subject, message.position, message.bytes));
-    return events;
+    const events: StoredEvent[] = [];
+    for await (const message of readStream(this.nc, 'DELIVERIES', (this.#events.at(-1)?.position ?? 0) + 1, last)) events.push(decodeMessage(message.subject, message.position, message.bytes));
+    // Somebody else may have read them meanwhile.
+    const known = this.#events.at(-1)?.position ?? 0;
+    this.#events.push(...events.filter(({ position }) => position > known));
+    return this.#events;
   }
 
   /** Deliveries to an endpoint as they stand, in the order in which they were queued. */
   async deliveriesTo({ webhookId }: Pick<TestEndpoint, 'webhookId'>): Promise<readonly (LiveDelivery & { readonly id: string })[]> {
-    const queued = (await this.deliveryEvents()).filter(({ event }) => event.type === 'delivery.queued' && event.data.webhook_id === webhookId);
-    return await Promise.all(queued.map(async ({ aggregate }) => ({ ...(await this.delivery(aggregate.id)), id: aggregate.id })));
+    const deliveries = new Map<string, DeliveryState>();
+    for (const { aggregate, event } of await this.deliveryEvents()) {
+      if (event.type === 'delivery.queued' && event.data.webhook_id !== webhookId) continue;
+      const before = deliveries.get(aggregate.id);
+      // The stream DELIVERIES holds events of deliveries only; `decode` checked it.
+      if (before || event.type === 'delivery.queued') deliveries.set(aggregate.id, deliveryDecider.evolve(before ?? deliveryDecider.initialState, event as DeliveryEvent));
+    }
+    return [...deliveries].flatMap(([id, state]) => (state.kind === 'live' ? [{ ...state, id }] : []));
   }
 
   async delivery(id: string): Promise<LiveDelivery> {
