@@ -65,4 +65,20 @@ describe('Places at webhook endpoints', () => {
     for (let done = 0; done < 10; done += 1) await attempt('one', 'success', 10);
     expect(await fill('one')).to.equal(TOTAL);
   });
+
+  it('put off what finds none for as long as those before it take, at most for half a minute, and for two where nobody answers', async () => {
+    await attempt('prompt', 'success', 80);
+    expect(longestPutOffMs('prompt', 100)).to.be.within(1_900, 3_100);
+    expect(longestPutOffMs('prompt', 100_000)).to.be.within(29_000, 31_500);
+    await attempt('silent', 'unreachable', LATE_MS);
+    expect(longestPutOffMs('silent', 5)).to.be.within(39_000, 42_000);
+    expect(longestPutOffMs('silent', 1_000)).to.be.within(119_000, 121_500);
+  });
+
+  /** Of so many that are put off after one another; the clock stands at 0. */
+  function longestPutOffMs(endpointId: string, count: number): number {
+    let longestMs = 0;
+    for (let each = 0; each < count; each += 1) longestMs = Math.max(longestMs, places.putOffUntil(endpointId));
+    return longestMs;
+  }
 });
