@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
 import type { AccountEvent } from '../../shared/events/registry.ts';
+import { queryLong } from '../../shared/postgres/query-long.ts';
 import { deliveriesProjection, successesTable } from '../deliveries/projection.ts';
 import { follows, type RowPosition } from '../follows.ts';
 import type { Projection } from '../projection.ts';
@@ -67,6 +68,7 @@ async function remember(client: ClientBase, table: string, deletions: readonly D
   );
   if (!isLive) return;
   const webhookIds = deletions.map(({ webhook_id }) => webhook_id);
-  await client.query(`delete from ${history} where webhook_id = any($1::uuid[])`, [webhookIds]);
+  // An endpoint may have had millions of deliveries.
+  await queryLong(client, `delete from ${history} where webhook_id = any($1::uuid[])`, [webhookIds]);
   await client.query(`delete from ${successesTable(history)} where webhook_id = any($1::uuid[])`, [webhookIds]);
 }

@@ -2,10 +2,14 @@ import type { ClientBase } from 'pg';
 import { deliveryDecider, type DeliveryState, type LiveDelivery } from '../../shared/domain/delivery.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
 import type { DeliveryEvent } from '../../shared/events/registry.ts';
+import { queryLong } from '../../shared/postgres/query-long.ts';
 import { follows, type RowPosition } from '../follows.ts';
 import type { Projection, Settling } from '../projection.ts';
 import { HISTORY_MS } from './history.ts';
 import { readRows, writeRows, type Row } from './rows.ts';
+
+/** Old rows that are removed with one batch; more than a batch adds, and within milliseconds. */
+const REMOVED_MAX = 2_000;
 
 /** The history of deliveries (§6 delivery 4): the folded state of each, and when each endpoint last took one. */
 export const deliveriesProjection: Projection = {
@@ -99,16 +103,23 @@ function successStatement(table: string): string {
 const LATER_WINS = `on conflict (webhook_id) do update set succeeded_at = excluded.succeeded_at, queued_position = excluded.queued_position
   where known.succeeded_at < excluded.succeeded_at`;
 
-/** By the time of the events, so that a replay removes the same rows; a clock that was ahead removes nothing that is young. */
+/**
+ * By the time of the events, so that a replay removes the same rows; a clock that was ahead removes nothing that is young.
+ * After a month without an event there may be millions, which go batch by batch.
+ */
 async function removeOld(client: ClientBase, table: string, events: readonly StoredEvent[]): Promise<void> {
   const latestMs = Math.max(...events.map(({ envelope }) => Date.parse(envelope.time)));
-  await client.query(`delete from ${table} where queued_at <= least($1::timestamptz, now()) - $2 * interval '1 millisecond'`, [new Date(latestMs).toISOString(), HISTORY_MS]);
+  await client.query(
+    `delete from ${table} where delivery_id in
+       (select delivery_id from ${table} where queued_at <= least($1::timestamptz, now()) - $2 * interval '1 millisecond' order by queued_at limit ${REMOVED_MAX})`,
+    [new Date(latestMs).toISOString(), HISTORY_MS],
+  );
 }
 
 /** Endpoints that were deleted while the log was replayed go, and what the log has let go is taken over. */
 async function settle(client: ClientBase, { table, live, firstPosition }: Settling): Promise<void> {
-  await client.query(`delete from ${table} where queued_position < $1`, [firstPosition]);
-  await client.query(`insert into ${table} select * from ${live} where queued_position < $1`, [firstPosition]);
-  await client.query(`insert into ${successesTable(table)} as known select * from ${successesTable(live)} where queued_position < $1 ${LATER_WINS}`, [firstPosition]);
-  for (const each of [table, successesTable(table)]) await client.query(`delete from ${each} where webhook_id in (select webhook_id from deleted_webhooks)`);
+  await queryLong(client, `delete from ${table} where queued_position < $1`, [firstPosition]);
+  await queryLong(client, `insert into ${table} select * from ${live} where queued_position < $1`, [firstPosition]);
+  await queryLong(client, `insert into ${successesTable(table)} as known select * from ${successesTable(live)} where queued_position < $1 ${LATER_WINS}`, [firstPosition]);
+  for (const each of [table, successesTable(table)]) await queryLong(client, `delete from ${each} where webhook_id in (select webhook_id from deleted_webhooks)`);
 }

@@ -33,8 +33,8 @@ export function up(pgm: MigrationBuilder): void {
     );
     comment on column deliveries_v1.job_id is 'Null for a test delivery, which is of no job';
     comment on column deliveries_v1.queued_position is 'Position of the first event; once the stream has let it go, nothing of this row can be made again';
-    create index deliveries_v1_newest on deliveries_v1 (webhook_id, queued_at desc, queued_position desc) include (delivery_id);
-    create index deliveries_v1_by_status on deliveries_v1 (webhook_id, status, queued_at desc, queued_position desc) include (delivery_id);
+    create index deliveries_v1_newest on deliveries_v1 (webhook_id, queued_at desc, queued_position desc) include (delivery_id, organization_id);
+    create index deliveries_v1_by_status on deliveries_v1 (webhook_id, status, queued_at desc, queued_position desc) include (delivery_id, organization_id);
     create index deliveries_v1_by_event on deliveries_v1 (webhook_id, event_id, status);
     create index deliveries_v1_by_age on deliveries_v1 (queued_at);
     create view deliveries as select * from deliveries_v1;

@@ -29,7 +29,7 @@ async function forwardEvents(values: OptionValues): Promise<number> {
   const isJson = values['json'] === true;
   const ended = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort());
-  await withConnection(async (connection) => {
+  const work = withConnection(async (connection) => {
     const { nc } = connection;
     const organizationId = await chooseOrganization(nc, wanted);
     const sources = await openSources(connection);
@@ -41,6 +41,10 @@ async function forwardEvents(values: OptionValues): Promise<number> {
       const outcome = await forward(forwarding, event, ended.signal);
       if (!ended.signal.aborted) print(deliveryLine(event, outcome, isJson));
     }
+  });
+  await work.catch((error: unknown) => {
+    // Whoever ends it does not want to hear what it was waiting for.
+    if (!ended.signal.aborted) throw error;
   });
   return 0;
 }

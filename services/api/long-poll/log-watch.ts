@@ -2,7 +2,10 @@ import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import type { Logger } from '../../../shared/log/log.ts';
 import { STORED_PREFIX } from '../../../shared/store/subjects.ts';
 
-/** Streams whose stored events this process hears of. */
+/**
+ * Streams whose end this process knows something of. It hears of what is stored in the first two; of the deliveries, which
+ * are many, it knows its own alone.
+ */
 export type WatchedStream = 'JOBS' | 'CREDITS' | 'DELIVERIES';
 
 /** Header in which the server names the position of what it republishes. */
@@ -30,7 +33,6 @@ export class LogWatch {
     this.#subscriptions = [
       subscribe(nc, 'job', logger, (message) => this.#hear('JOBS', message)),
       subscribe(nc, 'credits', logger, (message) => this.#hear('CREDITS', message)),
-      subscribe(nc, 'delivery', logger, (message) => this.#hear('DELIVERIES', message)),
     ];
     void this.#followConnection(nc);
   }
@@ -108,7 +110,7 @@ export class LogWatch {
   }
 }
 
-function subscribe(nc: NatsConnection, kind: 'job' | 'credits' | 'delivery', logger: Logger, hear: (message: Msg) => void): Subscription {
+function subscribe(nc: NatsConnection, kind: 'job' | 'credits', logger: Logger, hear: (message: Msg) => void): Subscription {
   return nc.subscribe(`${STORED_PREFIX}${kind}.>`, {
     callback: (error, message) => {
       if (error) logger.warn({ err: error }, 'the subscription on stored events reports an error');

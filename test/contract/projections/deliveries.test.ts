@@ -117,6 +117,22 @@ describe('applying deliveries to their history', () => {
     expect([...(await readLastSuccesses(pool, [WEBHOOK_ID])).keys()]).to.deep.equal([WEBHOOK_ID]);
   });
 
+  it('forgets what a quiet month has left in pieces, so that no batch takes long', async () => {
+    await tablesAfter();
+    await client.query(
+      `insert into deliveries_v1 select gen_random_uuid(), $1, $2, gen_random_uuid(), 'job.finished', gen_random_uuid(), null, 'delivered', 1, 200, null, 5, $3, n, null, null, '{}', 1, n, ''
+       from generate_series(1, 2500) as n`,
+      [WEBHOOK_ID, ORGANIZATION_ID, new Date(QUEUED_MS)],
+    );
+    const store = createMemoryStore();
+    const left: number[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      await apply(await appendAt(store, newDelivery(), [queued()], QUEUED_MS + HISTORY_MS));
+      left.push((await deliveryIds()).length);
+    }
+    expect(left).to.deep.equal([501, 2]);
+  });
+
   it('is not emptied by one clock that is months ahead', async () => {
     const store = createMemoryStore();
     const nowMs = Date.now();
