@@ -6,6 +6,9 @@ const DESCRIPTION_CODE_POINTS_MAX = 1000;
 /** Longest list of events that is looked at; there are four names, and repeats have no effect. */
 const EVENT_ENTRIES_MAX = 100;
 
+/** Other years, as a zone may make one, are no times to the read model. */
+const FOUR_DIGIT_YEAR = /^(?!0000)\d{4}-/;
+
 const eventNames = z
   .array(z.enum(WEBHOOK_EVENTS, { error: `must be one of ${WEBHOOK_EVENTS.join(', ')}` }), { error: 'must be an array of event names' })
   .min(1, { error: 'must not be empty; leave it out to get all events' })
@@ -40,6 +43,7 @@ export const replayBody = z
     since: z.iso
       .datetime({ offset: true, error: 'must be a time such as 2026-11-21T09:30:00Z' })
       .transform((text) => new Date(text).toISOString())
+      .refine((time) => FOUR_DIGIT_YEAR.test(time), { error: 'must be a time of the years 1 to 9999' })
       .meta({ type: 'string', format: 'date-time', description: 'Events whose delivery was queued at this time or later, in ISO 8601 with a zone. History is kept for 30 days.' }),
     status: z.enum(['all', 'failed'], { error: 'must be all or failed' }).default('all').describe('`failed` leaves out events that were delivered, and those whose delivery is still under way.'),
   })
