@@ -107,7 +107,7 @@ async function makeAttempt(context: NotifierContext, delivery: LoadedDelivery, p
     const started = await start(context, delivery);
     result = await sendAttempt(context, request, stopping);
     // Whoever waits for the endpoint need not wait for our log.
-    place.giveBack(reachedBy(result));
+    place.giveBack(reachedBy(result), result.duration_ms);
     return await record(context, delivery, { attempt: started, result }, stopping);
   } finally {
     if (!result) place.giveBack();

@@ -25,8 +25,11 @@ const ATTEMPT_MS_DEFAULT = 100;
 /** How an attempt went, as far as the next ones depend on it: answered well, answered badly, or not answered at all. */
 export type Reached = 'success' | 'answer' | 'unreachable';
 
-/** A place at an endpoint; it is given back with how it went, or without a word when nothing was sent. */
-export type EndpointPlace = { readonly giveBack: (reached?: Reached) => void };
+/**
+ * A place at an endpoint; it is given back with how it went, or without a word when nothing was sent. `tookMs` is how long
+ * the endpoint took, where that is known: what we ourselves take is no fault of it.
+ */
+export type EndpointPlace = { readonly giveBack: (reached?: Reached, tookMs?: number) => void };
 
 type Waiter = { readonly wake: (place: EndpointPlace | undefined) => void };
 type Endpoint = {
@@ -118,12 +121,12 @@ export class EndpointPlaces {
     this.#runningHeldUp += isHeldUp ? 1 : 0;
     endpoint.running += 1;
     return {
-      giveBack: (reached) => {
+      giveBack: (reached, tookMs = this.#elapsedMs() - startedMs) => {
         const wasFull = this.#running >= this.#total;
         this.#running -= 1;
         this.#runningHeldUp -= isHeldUp ? 1 : 0;
         endpoint.running -= 1;
-        if (reached) this.#learn(endpoint, reached, this.#elapsedMs() - startedMs);
+        if (reached) this.#learn(endpoint, reached, tookMs);
         this.#wake(endpoint);
         if (wasFull) for (const other of this.#waitedFor) this.#wake(other);
       },

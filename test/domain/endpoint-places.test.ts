@@ -60,6 +60,15 @@ describe('Places at webhook endpoints', () => {
     });
   }
 
+  it('are shared out by what the endpoint took, and not by what we took ourselves', async () => {
+    for (let done = 0; done < 5; done += 1) {
+      const place = await take('one');
+      elapsedMs += LATE_MS;
+      place?.giveBack('success', 10);
+    }
+    expect(await fill('one')).to.equal(TOTAL);
+  });
+
   it('are given anew to an endpoint that answers in time again', async () => {
     for (let done = 0; done < 3; done += 1) await attempt('one', 'success', LATE_MS);
     for (let done = 0; done < 10; done += 1) await attempt('one', 'success', 10);
