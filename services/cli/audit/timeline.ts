@@ -57,7 +57,7 @@ export function printTimeline(entries: readonly TimelineEntry[]): string {
     const before = entries[index - 1];
     const passedMs = before ? Date.parse(entry.time) - Date.parse(before.time) : 0;
     const facts = Object.entries(entry.data).map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-    return `${entry.time}  ${`+${passedMs} ms`.padStart(11)}  ${entry.type.padEnd(23)} ${entry.actor.padEnd(20)} ${facts.join(' ')}`.trimEnd();
+    return `${entry.time}  ${`+${passedMs} ms`.padStart(11)}  ${entry.type.padEnd(24)} ${entry.actor.padEnd(20)} ${facts.join(' ')}`.trimEnd();
   });
   return `${lines.join('\n')}\n`;
 }
