@@ -53,7 +53,7 @@ function eventShape(event: WebhookEvent): z.ZodType {
     id: z.string().describe('`evt_<uuid>`; stays the same in every attempt and replay.'),
     event: z.literal(event),
     created_at: timestamp('When it happened.'),
-    data: z.object({ job: jobShape.describe('The job as it was then, in the shape of `GET /jobs/{job_id}`.') }),
+    data: z.object({ job: jobShape }).describe('The job as it was then, in the shape of `GET /jobs/{job_id}`.'),
   });
   const whole = event === 'job.finished' ? shape.extend({ test: z.literal(true).optional().describe('Only on test deliveries, whose job is a sample.') }) : shape;
   return whole.meta({ id: `${nameOf(event)}Event` });

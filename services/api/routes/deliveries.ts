@@ -58,7 +58,7 @@ function replayOneRoute(deps: Dependencies): Route {
       operationId: 'replayDelivery',
       tag: 'Webhooks',
       summary: 'Send a delivery once more',
-      description: `Whatever became of it; under the same event id, with the same body, and with five attempts of its own. ${disabledNote}`,
+      description: `Whatever became of it; under the same event id, with the same body, and with five attempts of its own. ${disabledNote} A test is not repeated: 409 with \`test_delivery\`.`,
       parameters: deliveryParameters,
       success: { 202: { description: 'It is queued.', body: queuedDeliveryShape } },
       errors: { 404: ['not_found'], 409: ['validation_failed'], 413: ['validation_failed'] },

@@ -32,7 +32,7 @@ type Replay = { readonly caller: KeyContext; readonly webhook: WebhookEndpoint; 
 
 /**
  * Queues one delivery once more, under the same event id; answers the id of the new one. Throws `ApiError` 404, and 409
- * when the endpoint is disabled.
+ * when the endpoint is disabled or the delivery is a test.
  */
 export async function replayOne(deps: Dependencies, caller: KeyContext, webhookId: string, deliveryId: string, requestId: string): Promise<string> {
   const webhook = findVisibleWebhook(deps, caller, webhookId);
@@ -63,11 +63,13 @@ function openReplay(caller: KeyContext, webhook: WebhookEndpoint, requestId: str
   return { caller, webhook, requestId, commandId: randomUUID() };
 }
 
-/** Undefined when the log does not have the delivery any more, or has it for another endpoint. */
+/** Undefined when the log does not have the delivery any more, or has it for another endpoint. Throws `ApiError` 409 for a test. */
 async function queueAgain(deps: Dependencies, { caller, webhook, requestId, commandId }: Replay, deliveryId: string): Promise<string | undefined> {
   const { state } = await loadState(deps.store, deliveryDecider, { kind: 'delivery', id: deliveryId });
   if (state.kind !== 'live' || state.queued.webhook_id !== webhook.webhook_id) return undefined;
   const { queued } = state;
+  // Its sample is made for the time and the key of one request; another test is another event.
+  if (queued.source.kind === 'test') throw ApiError.of(409, 'validation_failed', 'This delivery is a test. Ask for another by POST /v1/webhooks/<webhook_id>/test.', { reason: 'test_delivery' });
   const replayId = replayDeliveryId(queued.event_id, webhook.webhook_id, commandId);
   const typed = await sealAgain(deps, webhook, queued, deliveryId, replayId);
   await queueDelivery(deps, caller, requestId, replayId, { ...queued, activation: webhook.activation, replay_of: deliveryId, ...typed });
