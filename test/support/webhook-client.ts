@@ -38,10 +38,17 @@ export class WebhookClient extends TestClient {
 
   /** Waits until a delivery has come to some status. */
   async untilDelivery(webhookId: string, deliveryId: string, ...statuses: readonly DeliveryView['status'][]): Promise<DeliveryView> {
-    return waitFor(`delivery ${deliveryId} to be ${statuses.join(' or ')}`, DELIVERED_LIMIT_MS, async () => {
-      const { data } = await this.history(webhookId, '?per_page=100');
-      return data.find(({ id, status }) => id === deliveryId && statuses.includes(status));
-    });
+    return this.untilHistory(webhookId, ({ id, status }) => id === deliveryId && statuses.includes(status));
+  }
+
+  /** Waits until the newest hundred deliveries to an endpoint hold one that is meant. */
+  async untilHistory(webhookId: string, isMeant: (delivery: DeliveryView) => boolean): Promise<DeliveryView> {
+    return waitFor(`a delivery to ${webhookId}`, DELIVERED_LIMIT_MS, async () => (await this.history(webhookId, '?per_page=100')).data.find(isMeant));
+  }
+
+  /** Waits until an endpoint is as it is meant to be. */
+  async untilWebhook(webhookId: string, isMeant: (webhook: WebhookView) => boolean): Promise<WebhookView> {
+    return waitFor(`webhook endpoint ${webhookId}`, DELIVERED_LIMIT_MS, async () => (await this.webhooks()).find((webhook) => webhook.id === webhookId && isMeant(webhook)));
   }
 }
 

@@ -35,7 +35,7 @@ function historyRoute(deps: Dependencies): Route {
       operationId: 'listDeliveries',
       tag: 'Webhooks',
       summary: 'List deliveries to an endpoint, newest first',
-      description: 'Of the last 30 days. What this key has queued before is among it.',
+      description: 'Of the last 30 days. What was queued before the request is among it, but for a few seconds while very much is being delivered.',
       parameters: webhookParameters,
       query: historyQuery,
       success: { 200: { description: 'One page.', body: deliveryListShape } },

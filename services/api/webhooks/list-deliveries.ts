@@ -4,8 +4,10 @@ import type { DeliveryStatus } from '../../../shared/domain/delivery.ts';
 import { listDeliveries, type DeliveryRow } from '../../../projections/deliveries/queries.ts';
 import { wireEventId } from '../../../shared/webhooks/ids.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { whenProjected } from '../read-models/when-projected.ts';
 import { findVisibleWebhook } from './load-webhook.ts';
+
+/** How long a history waits for its read model, in ms; then it is answered as far as it is there. */
+const PROJECTED_MS_MAX = 2_000;
 
 /** Which page of the history is asked for. */
 export type HistoryRequest = { readonly page: number; readonly perPage: number; readonly status?: DeliveryStatus | undefined };
@@ -28,10 +30,13 @@ export type DeliveryView = {
   readonly next_attempt_at: string | null;
 };
 
-/** One page of the deliveries of an endpoint, newest first (§6 delivery 4). Throws `ApiError` 404, `TransientError`. */
+/**
+ * One page of the deliveries of an endpoint, newest first (§6 delivery 4). It waits for what was queued before; while
+ * very much is being delivered it is rather shown late than not at all. Throws `ApiError` 404, `TransientError`.
+ */
 export async function listHistory(deps: Dependencies, caller: KeyContext, webhookId: string, request: HistoryRequest): Promise<{ readonly deliveries: readonly DeliveryView[]; readonly total: number }> {
   findVisibleWebhook(deps, caller, webhookId);
-  await whenProjected(deps, 'DELIVERIES');
+  await deps.positions.waitForPosition('deliveries', await deps.logEnd('DELIVERIES'), PROJECTED_MS_MAX);
   const { status, page, perPage } = request;
   const list = await listDeliveries(deps.pool, { organizationId: caller.organization_id, webhookId, now: isoTime(deps.clock.nowMs()), ...(status === undefined ? {} : { status }), page, perPage });
   return { deliveries: list.rows.map(viewDelivery), total: list.total };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ErrorBody } from '../../../support/client.ts';
+import { tasksOf, type ErrorBody } from '../../../support/client.ts';
 import type { EgressBench } from '../../../support/egress-bench.ts';
 import { openOperator, type TestOperator, type TestOrganization } from '../../../support/organization.ts';
 import type { TestService } from '../../../support/service.ts';
@@ -34,12 +34,13 @@ describe('Webhook endpoints of others', function () {
   before(async () => {
     ({ service, far } = await sharedWebhookService());
     operator = await openOperator(service);
-    organization = await operator.newOrganization();
+    organization = await operator.newOrganization(100);
     owner = await clientOf(organization, 'live');
   });
   beforeEach(async () => {
     webhook = await owner.register(far.url('/isolation'));
-    deliveryId = (await owner.test(webhook.id)).delivery_id;
+    await owner.createJob(tasksOf('jpg', 'png'));
+    deliveryId = (await owner.untilHistory(webhook.id, ({ event }) => event === 'job.created')).id;
   });
   afterEach(async () => {
     for (const { id } of await owner.webhooks()) await owner.remove(id);
