@@ -1,4 +1,4 @@
-import Stripe from 'stripe';
+import StripeLibrary from 'stripe';
 import { Webhook } from 'standardwebhooks';
 import { waitFor } from '../../services/standalone/processes.ts';
 import type { JobView } from '../../shared/domain/job-view.ts';
@@ -53,6 +53,6 @@ export class WebhookReceiver {
  * that of Standard Webhooks. Throws when either refuses.
  */
 export function verifyByLibraries({ headers, body }: OriginRequest, secret: string): void {
-  new Stripe('sk_test_none').webhooks.constructEvent(body, headers.get('service-signature') ?? '', secret);
+  new StripeLibrary('sk_test_none').webhooks.constructEvent(body, headers.get('service-signature') ?? '', secret);
   new Webhook(secret).verify(body, Object.fromEntries(headers));
 }

@@ -42,10 +42,6 @@ describe('What is secret about a webhook endpoint', function () {
     await started.stop();
   });
 
-  function secretsOf(...secrets: readonly string[]): readonly (string | Buffer)[] {
-    return secrets.flatMap((secret) => [secret, secret.slice('whsec_'.length), Buffer.from(secret.slice('whsec_'.length), 'base64'), Buffer.from(secret.slice('whsec_'.length), 'base64').toString('hex')]);
-  }
-
   it('lies in no store, table, file or log, in no spelling, and in no answer but that of the creation (§2.4, D57, D88)', async () => {
     const places = await keptBy(started.service, started.output());
     expect(findIn(places, [...secretsOf(kept.secret, deleted.secret), URL_MARKER, TEXT_MARKER])).to.deep.equal([]);
@@ -91,3 +87,12 @@ describe('What is secret about a webhook endpoint', function () {
     return files.filter((_path, index) => found[index]);
   }
 });
+
+/** A secret as it is written, without what all of them begin with, and the bytes that it encodes. */
+function secretsOf(...secrets: readonly string[]): readonly (string | Buffer)[] {
+  return secrets.flatMap((secret) => {
+    const base64 = secret.slice('whsec_'.length);
+    const bytes = Buffer.from(base64, 'base64');
+    return [secret, base64, bytes, bytes.toString('hex')];
+  });
+}
