@@ -88,15 +88,6 @@ export function listStatement(query: DeliveryListQuery): Statement {
   };
 }
 
-/** One delivery of an endpoint; undefined when its history has none of that id. Throws `TransientError`. */
-export async function findDelivery(pool: Pool, query: HistoryOf & { readonly deliveryId: string }): Promise<DeliveryRow | undefined> {
-  const values: unknown[] = [];
-  const bind = (value: unknown): string => `$${values.push(value)}`;
-  const text = `select ${COLUMNS} from deliveries where delivery_id = ${bind(query.deliveryId)} and ${historyOf(query, bind)}`;
-  const [row] = await ask<StoredRow>(pool, text, values);
-  return row && toRow(row);
-}
-
 /**
  * When each of these endpoints last took a delivery, by its id, as ISO 8601; of any kind, and however long ago. Those that
  * never did are not in it. Throws `TransientError`.

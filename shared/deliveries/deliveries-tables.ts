@@ -9,7 +9,7 @@ const KEPT_MS = 30 * 24 * 3_600_000;
 const SWEEP_EVERY = 1_000;
 
 /** Raised when the tables change. */
-export const DELIVERIES_TABLES_VERSION = 1;
+export const DELIVERIES_TABLES_VERSION = 2;
 /** Deliveries that have not ended, and how each endpoint has fared. */
 export const DELIVERIES_TABLES = `
   create table open_deliveries (
@@ -19,20 +19,18 @@ export const DELIVERIES_TABLES = `
   create index open_deliveries_due on open_deliveries (due_at);
   create index open_deliveries_queued on open_deliveries (queued_at);
   create table endpoints (
-    webhook_id text primary key, last_success_at text, activation integer not null, failing_since text
+    webhook_id text primary key, activation integer not null, failing_since text
   ) without rowid;
 `;
 
 /** How an endpoint has fared. */
 export type EndpointRecord = {
-  /** Time of the last attempt that was delivered, tests among them. */
-  readonly lastSuccessAt?: string;
-  /** Time of the oldest failure since then, under the activation that was asked for; tests do not count (D58, D71). */
+  /** Time of the oldest failure since the last success, under the activation that was asked for. Failures of tests do not count, their successes do (D58, D71). */
   readonly failingSince?: string;
 };
 
 type OpenRow = { readonly webhook_id: string; readonly activation: number; readonly test: number; readonly version: number; readonly hash: string };
-type EndpointRow = { readonly last_success_at: string | null; readonly activation: number; readonly failing_since: string | null };
+type EndpointRow = { readonly activation: number; readonly failing_since: string | null };
 
 /** Tables of the copy of `DELIVERIES`: written event by event, asked by the notifier. */
 export class DeliveriesTables {
@@ -43,7 +41,7 @@ export class DeliveriesTables {
   readonly #sweep: Statement<[string]>;
   readonly #oldestDue: Statement<[string], { readonly due_at: string | null }>;
   readonly #findEndpoint: Statement<[string], EndpointRow>;
-  readonly #putEndpoint: Statement<[string, string | null, number, string | null]>;
+  readonly #putEndpoint: Statement<[string, number, string | null]>;
 
   constructor(database: Database) {
     this.#findOpen = database.prepare('select webhook_id, activation, test, version, hash from open_deliveries where delivery_id = ?');
@@ -52,18 +50,14 @@ export class DeliveriesTables {
     this.#dropOpen = database.prepare('delete from open_deliveries where delivery_id = ?');
     this.#sweep = database.prepare('delete from open_deliveries where queued_at < ?');
     this.#oldestDue = database.prepare('select min(due_at) as due_at from open_deliveries where due_at <= ?');
-    this.#findEndpoint = database.prepare('select last_success_at, activation, failing_since from endpoints where webhook_id = ?');
-    this.#putEndpoint = database.prepare('insert or replace into endpoints values (?, ?, ?, ?)');
+    this.#findEndpoint = database.prepare('select activation, failing_since from endpoints where webhook_id = ?');
+    this.#putEndpoint = database.prepare('insert or replace into endpoints values (?, ?, ?)');
   }
 
   /** How an endpoint has fared; what failed under an earlier activation does not count. */
   findRecord(webhookId: string, activation: number): EndpointRecord {
     const row = this.#findEndpoint.get(webhookId);
-    if (!row) return {};
-    return {
-      ...(row.last_success_at === null ? {} : { lastSuccessAt: row.last_success_at }),
-      ...(row.failing_since === null || row.activation !== activation ? {} : { failingSince: row.failing_since }),
-    };
+    return !row || row.failing_since === null || row.activation !== activation ? {} : { failingSince: row.failing_since };
   }
 
   /** Since when the delivery waits that has waited longest for an attempt that is due at `now`; undefined when none does. */
@@ -97,12 +91,12 @@ export class DeliveriesTables {
     const before = this.#findEndpoint.get(webhook_id);
     const current = Math.max(activation, before?.activation ?? 0);
     if (outcome === 'delivered') {
-      this.#putEndpoint.run(webhook_id, time, current, null);
+      this.#putEndpoint.run(webhook_id, current, null);
       return;
     }
     // That an attempt was cut off says nothing about the endpoint.
     if (test === 1 || failure === 'interrupted' || activation < current) return;
     const since = before?.activation === activation ? before.failing_since : null;
-    this.#putEndpoint.run(webhook_id, before?.last_success_at ?? null, activation, since ?? time);
+    this.#putEndpoint.run(webhook_id, activation, since ?? time);
   }
 }

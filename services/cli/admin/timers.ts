@@ -6,7 +6,7 @@ import { withConnection } from '../connection.ts';
 export const timersRebuild: Command = {
   name: 'timers rebuild',
   usage: '',
-  summary: 'Sets every deadline of every job anew out of the log; what is past is met at once. Safe to repeat while the service runs.',
+  summary: 'Sets every deadline of every job, and the next attempt of every delivery, anew out of the log; what is past is met at once. Safe to repeat while the service runs.',
   options: {},
   arguments: [],
   run: () => withConnection(async ({ nc, clock }) => ({ timers: await rebuildTimers(nc, clock.nowMs()) })),

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Pool } from 'pg';
 import { HISTORY_MS } from '../../../projections/deliveries/history.ts';
 import { deliveriesProjection } from '../../../projections/deliveries/projection.ts';
-import { findDelivery, HISTORY_DEPTH_MAX, listDeliveries, listReplayable, listStatement, readLastSuccesses, type DeliveryListQuery, type ReplayQuery } from '../../../projections/deliveries/queries.ts';
+import { HISTORY_DEPTH_MAX, listDeliveries, listReplayable, listStatement, readLastSuccesses, type DeliveryListQuery, type ReplayQuery } from '../../../projections/deliveries/queries.ts';
 import { DELIVERY_STATUSES } from '../../../shared/domain/delivery.ts';
 import type { DeliveryEvent } from '../../../shared/events/registry.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
@@ -58,26 +58,24 @@ describe('the history of deliveries', () => {
     const source = first.data.source;
     const id = await add([first, attemptStarted(), attemptFailed(1, QUEUED_MS + 60_000)]);
     const replay = await add([queued({ ...first.data, replay_of: id })]);
-    const test = await add([queuedTest(), attemptStarted(), delivered()]);
+    const sample = queuedTest();
+    const test = await add([sample, attemptStarted(), delivered()]);
     const common = { webhookId: WEBHOOK_ID, event: 'job.finished', queuedAt: new Date(QUEUED_MS).toISOString() };
     const jobId = source.kind === 'job' ? source.job_id : undefined;
     expect(new Map((await list()).rows.map((row) => [row.deliveryId, row]))).to.deep.equal(
       new Map<string, unknown>([
         [id, { ...common, deliveryId: id, eventId: first.data.event_id, jobId, test: false, status: 'retrying', attempts: 1, statusCode: 503, failure: 'http_status', durationMs: 34, lastAttemptAt: new Date(QUEUED_MS + 10).toISOString(), nextAttemptAt: new Date(QUEUED_MS + 60_000).toISOString() }],
         [replay, { ...common, deliveryId: replay, eventId: first.data.event_id, jobId, test: false, replayOf: id, status: 'queued', attempts: 0 }],
-        [test, { ...common, deliveryId: test, eventId: (await findDelivery(pool, { ...EVERYTHING, deliveryId: test }))?.eventId, test: true, status: 'delivered', attempts: 1, statusCode: 204, durationMs: 12, lastAttemptAt: new Date(QUEUED_MS + 10).toISOString() }],
+        [test, { ...common, deliveryId: test, eventId: sample.data.event_id, test: true, status: 'delivered', attempts: 1, statusCode: 204, durationMs: 12, lastAttemptAt: new Date(QUEUED_MS + 10).toISOString() }],
       ]),
     );
   });
 
-  it('never shows those of another endpoint or organization, also when one is asked for by its id', async () => {
+  it('never shows those of another endpoint or organization', async () => {
     const mine = await add([queued()]);
-    const other = await add([queued({ webhook_id: OTHER_ID })]);
+    await add([queued({ webhook_id: OTHER_ID })]);
     expect(await idsOf()).to.deep.equal([mine]);
     expect(await list({ organizationId: OTHER_ID })).to.deep.equal({ rows: [], total: 0 });
-    expect((await findDelivery(pool, { ...EVERYTHING, deliveryId: mine }))?.deliveryId).to.equal(mine);
-    expect(await findDelivery(pool, { ...EVERYTHING, deliveryId: other })).to.equal(undefined);
-    expect(await findDelivery(pool, { ...EVERYTHING, organizationId: OTHER_ID, deliveryId: mine })).to.equal(undefined);
   });
 
   it('pages without gap or repetition, with the total on every page, also past the end, and filters by status', async () => {
@@ -105,7 +103,6 @@ describe('the history of deliveries', () => {
     const [before, end] = [-1, 0].map((ms) => new Date(QUEUED_MS + HISTORY_MS + ms).toISOString()) as [string, string];
     expect(await idsOf({ now: before })).to.deep.equal([id]);
     expect(await list({ now: end })).to.deep.equal({ rows: [], total: 0 });
-    expect(await findDelivery(pool, { ...EVERYTHING, now: end, deliveryId: id })).to.equal(undefined);
   });
 
   it('knows when each endpoint last took a delivery, of whichever it was (§2.4, D58)', async () => {
