@@ -8,11 +8,11 @@ import type { StoredEvent } from '../../shared/events/envelope.ts';
 import { originFrom } from '../../shared/events/origin.ts';
 import type { EventData } from '../../shared/events/registry.ts';
 import { deriveId } from '../../shared/ids/ids.ts';
-import { jobKeyName, webhookKeyName } from '../../shared/privacy/data-keys.ts';
-import { openTyped } from '../../shared/privacy/typed.ts';
+import { webhookKeyName } from '../../shared/privacy/data-keys.ts';
 import { sealDeliveryTyped } from '../../shared/privacy/webhook.ts';
 import { decodeMessage } from '../../shared/store/stored-message.ts';
 import { deliveryIdOf, webhookEventId } from '../../shared/webhooks/ids.ts';
+import { openShown } from '../../shared/webhooks/shown-typed.ts';
 import type { NotifierContext } from './context.ts';
 
 /** An event of a job and what every delivery of it has in common. */
@@ -32,7 +32,7 @@ export async function fanOut(context: NotifierContext, message: WorkerMessage): 
   const created = await creationOf(context, cause);
   const subscribers = context.accounts.subscribers(organizationId, created.key_mode, event, cause.position);
   if (subscribers.length === 0) return DONE;
-  const fanned = { cause, event, created, typed: await openShown(context, cause.aggregate.id, created) };
+  const fanned = { cause, event, created, typed: await openShown(context.dataKeys, cause.aggregate.id, created) };
   await Promise.all(subscribers.map((endpoint) => queue(context, fanned, endpoint)));
   return DONE;
 }
@@ -42,14 +42,6 @@ async function creationOf({ store }: NotifierContext, cause: StoredEvent): Promi
   const [first] = await store.load(cause.aggregate);
   if (first?.event.type !== 'job.created') throw new Defect('a job does not begin with its creation');
   return first.event.data;
-}
-
-/** What its body shows of what the client typed; undefined when the job was deleted and that is forgotten already. */
-async function openShown({ dataKeys }: NotifierContext, jobId: string, created: EventData<'job.created'>): Promise<ShownTyped | undefined> {
-  const key = await dataKeys.get(jobKeyName(jobId));
-  if (!key) return undefined;
-  const { options: _options, ...shown } = openTyped(key, created.organization_id, jobId, created.typed);
-  return shown;
 }
 
 async function queue(context: NotifierContext, { cause, event, created, typed }: Fanned, endpoint: WebhookEndpoint): Promise<void> {

@@ -6,12 +6,12 @@ import { WEBHOOK_EVENTS, type WebhookEvent } from '../../../shared/domain/webhoo
 import { Defect } from '../../../shared/errors/errors.ts';
 import type { StoredEvent } from '../../../shared/events/envelope.ts';
 import { OBJECT_SETTINGS, openObjectStore } from '../../../shared/objects/open-store.ts';
-import { jobKeyName, type DataKeys } from '../../../shared/privacy/data-keys.ts';
+import type { DataKeys } from '../../../shared/privacy/data-keys.ts';
 import { openMasterKey } from '../../../shared/privacy/master-key.ts';
-import { openTyped } from '../../../shared/privacy/typed.ts';
 import { composeBody } from '../../../shared/webhooks/body.ts';
 import { webhookEventId, wireEventId } from '../../../shared/webhooks/ids.ts';
 import { FORGOTTEN_TYPED, takeSnapshot, type SnapshotSources } from '../../../shared/webhooks/job-snapshot.ts';
+import { openShown } from '../../../shared/webhooks/shown-typed.ts';
 import type { Connection } from '../connection.ts';
 
 /** What bodies are made from. */
@@ -40,8 +40,6 @@ export async function composeEvent(sources: EventSources, cause: StoredEvent, si
 
 async function readShown({ store, dataKeys }: EventSources, cause: StoredEvent): Promise<ShownTyped> {
   const [first] = await store.load(cause.aggregate);
-  const key = await dataKeys.get(jobKeyName(cause.aggregate.id));
-  if (!key || first?.event.type !== 'job.created') return FORGOTTEN_TYPED;
-  const { options: _options, ...shown } = openTyped(key, cause.envelope.tenant, cause.aggregate.id, first.event.data.typed);
-  return shown;
+  const shown = first?.event.type === 'job.created' ? await openShown(dataKeys, cause.aggregate.id, first.event.data) : undefined;
+  return shown ?? FORGOTTEN_TYPED;
 }
