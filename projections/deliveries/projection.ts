@@ -1,11 +1,10 @@
 import type { ClientBase } from 'pg';
-import { deliveryDecider, type DeliveryState, type LiveDelivery } from '../../shared/domain/delivery.ts';
+import { DELIVERIES_KEPT_MS, deliveryDecider, type DeliveryState, type LiveDelivery } from '../../shared/domain/delivery.ts';
 import type { StoredEvent } from '../../shared/events/envelope.ts';
 import type { DeliveryEvent } from '../../shared/events/registry.ts';
 import { queryLong } from '../../shared/postgres/query-long.ts';
 import { follows, type RowPosition } from '../follows.ts';
 import type { Projection, Settling } from '../projection.ts';
-import { HISTORY_MS } from './history.ts';
 import { readRows, writeRows, type Row } from './rows.ts';
 
 /** Old rows that are removed with one batch; more than a batch adds, and within milliseconds. */
@@ -112,7 +111,7 @@ async function removeOld(client: ClientBase, table: string, events: readonly Sto
   await client.query(
     `delete from ${table} where delivery_id in
        (select delivery_id from ${table} where queued_at <= least($1::timestamptz, now()) - $2 * interval '1 millisecond' order by queued_at limit ${REMOVED_MAX})`,
-    [new Date(latestMs).toISOString(), HISTORY_MS],
+    [new Date(latestMs).toISOString(), DELIVERIES_KEPT_MS],
   );
 }
 

@@ -1,8 +1,7 @@
 import type { Pool } from 'pg';
-import type { DeliveryStatus } from '../../shared/domain/delivery.ts';
+import { DELIVERIES_KEPT_MS, type DeliveryStatus } from '../../shared/domain/delivery.ts';
 import type { EventData } from '../../shared/events/registry.ts';
 import { toTransient } from '../../shared/postgres/transient.ts';
-import { HISTORY_MS } from './history.ts';
 
 /**
  * How far into a history a page may end, in deliveries, and up to where they are counted: that far, page and total are
@@ -128,7 +127,7 @@ export async function listReplayable(pool: Pool, query: ReplayQuery): Promise<Re
 }
 
 function historyOf({ organizationId, webhookId, now }: HistoryOf, bind: (value: unknown) => string): string {
-  const oldest = new Date(Date.parse(now) - HISTORY_MS).toISOString();
+  const oldest = new Date(Date.parse(now) - DELIVERIES_KEPT_MS).toISOString();
   return `organization_id = ${bind(organizationId)} and webhook_id = ${bind(webhookId)} and queued_at > ${bind(oldest)}`;
 }
 

@@ -1,6 +1,7 @@
 import type { WebhookEndpoint } from '../../shared/accounts/webhook-tables.ts';
 import { DONE, type Outcome } from '../../shared/consume/outcome.ts';
 import type { WorkerMessage } from '../../shared/consume/worker.ts';
+import { EVENT_AGE_MS_MAX } from '../../shared/domain/delivery.ts';
 import type { ShownTyped } from '../../shared/domain/job-view.ts';
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../../shared/domain/webhooks.ts';
 import { ConflictError, Defect } from '../../shared/errors/errors.ts';
@@ -20,12 +21,14 @@ type Fanned = { readonly cause: StoredEvent; readonly event: WebhookEvent; reado
 
 /**
  * Queues an event of a job for every endpoint that was subscribed to it when it happened (§6). Ids follow from the event
- * and the endpoint, so an event that comes twice is queued once (D69). Throws `TransientError`.
+ * and the endpoint, so an event that comes twice is queued once (D69); one so old that its delivery may be forgotten already
+ * is not queued any more. Throws `TransientError`.
  */
 export async function fanOut(context: NotifierContext, message: WorkerMessage): Promise<Outcome> {
   const cause = decodeMessage(message.subject, message.position, message.bytes);
   const event = WEBHOOK_EVENTS.find((name) => name === cause.event.type);
   if (event === undefined) throw new Defect('an event came that no endpoint can subscribe to');
+  if (context.clock.nowMs() - Date.parse(cause.envelope.time) > EVENT_AGE_MS_MAX) return DONE;
   await context.catchUpAccounts();
   const organizationId = cause.envelope.tenant;
   if (context.accounts.webhooksOf(organizationId).length === 0) return DONE;

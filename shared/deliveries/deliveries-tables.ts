@@ -1,10 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { DELIVERIES_KEPT_MS } from '../domain/delivery.ts';
 import type { StoredEvent } from '../events/envelope.ts';
 import type { DeliveryEvent, EventData } from '../events/registry.ts';
 import { requireNext } from '../store/stored-message.ts';
 
-/** How long a delivery is remembered that never ended, in ms: as long as the log remembers it (§6 delivery 4). */
-const KEPT_MS = 30 * 24 * 3_600_000;
 /** Every so many events what is too old is removed. */
 const SWEEP_EVERY = 1_000;
 
@@ -68,7 +67,7 @@ export class DeliveriesTables {
   /** Applies the next event of the stream. Throws `Defect` when it does not follow the one before it. */
   apply(stored: StoredEvent): void {
     const { id } = stored.aggregate;
-    if (stored.position % SWEEP_EVERY === 0) this.#sweep.run(new Date(Date.parse(stored.envelope.time) - KEPT_MS).toISOString());
+    if (stored.position % SWEEP_EVERY === 0) this.#sweep.run(new Date(Date.parse(stored.envelope.time) - DELIVERIES_KEPT_MS).toISOString());
     const open = this.#findOpen.get(id);
     // Its beginning has aged out, or it was too old to be remembered.
     if (!open && stored.version > 1) return;

@@ -7,6 +7,14 @@ export const DELIVERY_ATTEMPTS_MAX = 5;
 /** Answer of an endpoint that wants no more; it ends the delivery (§6 delivery 3). */
 export const STATUS_GONE = 410;
 
+/** How long deliveries and their history are kept, in ms (§6 delivery 4); none takes longer than some hours. */
+export const DELIVERIES_KEPT_MS = 30 * 24 * 3_600_000;
+/**
+ * An event that is older than this, in ms, is not queued any more: its delivery may have been made and forgotten, and
+ * would be made once more.
+ */
+export const EVENT_AGE_MS_MAX = DELIVERIES_KEPT_MS - 3_600_000;
+
 /** How a delivery stands. `queued` and `retrying` also while an attempt is being made. */
 export const DELIVERY_STATUSES = ['queued', 'retrying', 'delivered', 'failed', 'stopped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

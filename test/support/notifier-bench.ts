@@ -196,13 +196,12 @@ export class NotifierBench {
     return this.egress.origin.requests.filter((request) => request.path === path);
   }
 
-  /** Creates a job as a client would; answers its id. */
-  async createJob(data: Partial<EventData<'job.created'>> = {}): Promise<string> {
+  /** Creates a job as a client would, at `nowMs` since the epoch; answers its id. */
+  async createJob(data: Partial<EventData<'job.created'>> = {}, nowMs = Date.now()): Promise<string> {
     const jobId = newId(Date.now());
     const key = await this.dataKeys.create(jobKeyName(jobId));
     const typed = sealTyped(key, ORGANIZATION_ID, jobId, { tag: 'order 1', task_names: { import: 'my-file', convert: 'to-jpg', export: 'link' }, options: {}, ignored_options: [] });
-    const nowMs = Date.now();
-    return await this.command(jobId, { type: 'create', data: created({ created_at: isoTime(nowMs), upload_deadline_at: isoTime(nowMs + HOUR_MS), expires_at: isoTime(nowMs + HOUR_MS), typed, ...data }).data });
+    return await this.command(jobId, { type: 'create', data: created({ created_at: isoTime(nowMs), upload_deadline_at: isoTime(nowMs + HOUR_MS), expires_at: isoTime(nowMs + HOUR_MS), typed, ...data }).data }, nowMs);
   }
 
   /** Takes a job to its result. */
@@ -218,8 +217,8 @@ export class NotifierBench {
     await this.dataKeys.destroy(jobKeyName(jobId));
   }
 
-  async command(jobId: string, command: JobCommand): Promise<string> {
-    await handle(this.store, jobDecider, { kind: 'job', id: jobId }, command, this.origin());
+  async command(jobId: string, command: JobCommand, nowMs = Date.now()): Promise<string> {
+    await handle(this.store, jobDecider, { kind: 'job', id: jobId }, command, { ...this.origin(), nowMs });
     return jobId;
   }
 

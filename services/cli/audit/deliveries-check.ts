@@ -1,4 +1,4 @@
-import { STATUS_GONE, type DeliveryState, type LiveDelivery } from '../../../shared/domain/delivery.ts';
+import { EVENT_AGE_MS_MAX, STATUS_GONE, type DeliveryState, type LiveDelivery } from '../../../shared/domain/delivery.ts';
 import type { JobState } from '../../../shared/domain/job-state.ts';
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../../../shared/domain/webhooks.ts';
 import type { StoredEvent } from '../../../shared/events/envelope.ts';
@@ -8,8 +8,6 @@ import type { AuditedEndpoint, AuditedEndpoints, Disabling } from './endpoints.t
 import type { Findings } from './findings.ts';
 import { replayDelivery } from './replay.ts';
 
-/** `DELIVERIES` keeps its events for 30 days; what happened before that less an hour, in ms, is not judged. */
-const KEPT_MS = 30 * 24 * 3_600_000 - 3_600_000;
 /** An event is queued for its endpoints within moments; after this time, in ms, no notifier is there, or it was lost. */
 const UNQUEUED_MS_MAX = 600_000;
 /**
@@ -59,7 +57,7 @@ export class DeliveryBooks {
   noteJobEvent(stored: StoredEvent, state: JobState): void {
     const event = WEBHOOK_EVENTS.find((name) => name === stored.event.type);
     const atMs = Date.parse(stored.envelope.time);
-    if (atMs >= this.#moment.nowMs - KEPT_MS) this.#knownFrom ??= stored.position;
+    if (atMs >= this.#moment.nowMs - EVENT_AGE_MS_MAX) this.#knownFrom ??= stored.position;
     if (this.#knownFrom === undefined || event === undefined || state.kind !== 'live' || !this.#endpoints.has(state.created.organization_id)) return;
     const { organization_id: organizationId, key_mode: keyMode } = state.created;
     this.#jobEvents.set(stored.position, { jobId: stored.aggregate.id, event, version: stored.version, organizationId, keyMode, atMs });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Pool, PoolClient } from 'pg';
 import { accountsProjection } from '../../../projections/accounts/projection.ts';
-import { HISTORY_MS } from '../../../projections/deliveries/history.ts';
+import { DELIVERIES_KEPT_MS } from '../../../shared/domain/delivery.ts';
 import { deliveriesProjection } from '../../../projections/deliveries/projection.ts';
 import { readLastSuccesses } from '../../../projections/deliveries/queries.ts';
 import { Defect } from '../../../shared/errors/errors.ts';
@@ -111,7 +111,7 @@ describe('applying deliveries to their history', () => {
       ...(await appendAt(store, old, [queued(), attemptStarted(), delivered()])),
       ...(await appendAt(store, young, [queued()], QUEUED_MS + 1)),
     ]);
-    const last = await appendAt(store, now, [queued({ webhook_id: OTHER_WEBHOOK_ID })], QUEUED_MS + HISTORY_MS);
+    const last = await appendAt(store, now, [queued({ webhook_id: OTHER_WEBHOOK_ID })], QUEUED_MS + DELIVERIES_KEPT_MS);
     await apply(last);
     expect(await deliveryIds()).to.deep.equal([young.id, now.id]);
     expect([...(await readLastSuccesses(pool, [WEBHOOK_ID])).keys()]).to.deep.equal([WEBHOOK_ID]);
@@ -127,7 +127,7 @@ describe('applying deliveries to their history', () => {
     const store = createMemoryStore();
     const left: number[] = [];
     for (let round = 0; round < 2; round += 1) {
-      await apply(await appendAt(store, newDelivery(), [queued()], QUEUED_MS + HISTORY_MS));
+      await apply(await appendAt(store, newDelivery(), [queued()], QUEUED_MS + DELIVERIES_KEPT_MS));
       left.push((await deliveryIds()).length);
     }
     expect(left).to.deep.equal([501, 2]);
@@ -136,7 +136,7 @@ describe('applying deliveries to their history', () => {
   it('is not emptied by one clock that is months ahead', async () => {
     const store = createMemoryStore();
     const nowMs = Date.now();
-    await tablesAfter(await appendAt(store, newDelivery(), [queued()], nowMs), await appendAt(store, newDelivery(), [queued()], nowMs + 3 * HISTORY_MS));
+    await tablesAfter(await appendAt(store, newDelivery(), [queued()], nowMs), await appendAt(store, newDelivery(), [queued()], nowMs + 3 * DELIVERIES_KEPT_MS));
     expect(await deliveryIds()).to.have.length(2);
   });
 

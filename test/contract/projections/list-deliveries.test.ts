@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Pool } from 'pg';
-import { HISTORY_MS } from '../../../projections/deliveries/history.ts';
 import { deliveriesProjection } from '../../../projections/deliveries/projection.ts';
 import { HISTORY_DEPTH_MAX, listDeliveries, listReplayable, listStatement, readLastSuccesses, type DeliveryListQuery, type ReplayQuery } from '../../../projections/deliveries/queries.ts';
-import { DELIVERY_STATUSES } from '../../../shared/domain/delivery.ts';
+import { DELIVERIES_KEPT_MS, DELIVERY_STATUSES } from '../../../shared/domain/delivery.ts';
 import type { DeliveryEvent } from '../../../shared/events/registry.ts';
 import { createPool } from '../../../shared/postgres/pool.ts';
 import { inTransaction } from '../../../shared/postgres/transaction.ts';
@@ -100,7 +99,7 @@ describe('the history of deliveries', () => {
 
   it('ends 30 days before the moment it is asked, although nothing has happened since (§6 delivery 4)', async () => {
     const id = await add([queued()]);
-    const [before, end] = [-1, 0].map((ms) => new Date(QUEUED_MS + HISTORY_MS + ms).toISOString()) as [string, string];
+    const [before, end] = [-1, 0].map((ms) => new Date(QUEUED_MS + DELIVERIES_KEPT_MS + ms).toISOString()) as [string, string];
     expect(await idsOf({ now: before })).to.deep.equal([id]);
     expect(await list({ now: end })).to.deep.equal({ rows: [], total: 0 });
   });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import StripeLibrary from 'stripe';
 import { Webhook } from 'standardwebhooks';
+import { EVENT_AGE_MS_MAX } from '../../../shared/domain/delivery.ts';
 import { NotifierBench, type TestEndpoint } from '../../support/notifier-bench.ts';
 import { redirect, say, type Behaviour } from '../../support/origin.ts';
 import { API_KEY_ID } from '../../support/job-events.ts';
@@ -58,6 +59,15 @@ describe('A notifier (§6, §6 delivery)', function () {
     const events = bench.requestsAt(receiver).map(bodyOf).map((body) => `${body.event} ${body.data.job.id} ${body.data.job.status}`);
     const creations = [failed, cancelled, deleted, expired].map((id) => `job.created ${id} waiting`);
     expect(events).to.have.members([...creations, `job.failed ${failed} error`, `job.cancelled ${cancelled} cancelled`]);
+    await bench.deleteEndpoint(receiver);
+  });
+
+  it('queues no event so late that the delivery of it may have been made and forgotten (§6 delivery 4)', async () => {
+    const receiver = await endpoint(answer(200));
+    await bench.createJob({}, Date.now() - EVENT_AGE_MS_MAX - 60_000);
+    const jobId = await bench.createJob({}, Date.now() - EVENT_AGE_MS_MAX + 60_000);
+    await bench.waitForStatus(receiver, 'delivered');
+    expect(bench.requestsAt(receiver).map((request) => bodyOf(request).data.job.id)).to.deep.equal([jobId]);
     await bench.deleteEndpoint(receiver);
   });
 
