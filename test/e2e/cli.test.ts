@@ -94,6 +94,43 @@ describe('The commands', function () {
     });
   });
 
+  describe('admin webhook', () => {
+    let organizationId: string;
+    let webhookId: string;
+
+    before(async () => {
+      organizationId = String((await answerOf('admin', 'org', 'create', '--name', 'Hooks', '--plan', 'free'))['organization_id']);
+      const { secret } = await answerOf('admin', 'key', 'create', '--org', organizationId, '--mode', 'test');
+      // A public address, to which nothing is sent: there is no event for it.
+      const webhook = await new TestClient(service.baseUrl, String(secret)).send<{ id: string }>('POST', '/v1/webhooks', { json: { url: 'https://93.184.216.34/hook', events: ['job.cancelled'], description: 'd' } });
+      webhookId = webhook.body.id;
+    });
+
+    it('lists endpoints of both modes, for programs and for people (D64)', async () => {
+      const list = await answerOf('admin', 'webhook', 'list', '--org', organizationId, '--json');
+      const [webhook, ...others] = list['webhooks'] as readonly Record<string, unknown>[];
+      expect([list['organization_id'], others]).to.deep.equal([organizationId, []]);
+      expect({ ...webhook, created_at: '' }).to.deep.equal({ webhook_id: webhookId, mode: 'test', url: 'https://93.184.216.34/hook', events: ['job.cancelled'], description: 'd', enabled: true, disabled_reason: null, disabled_at: null, created_at: '' });
+      expect((await run('admin', 'webhook', 'list', '--org', organizationId)).stdout).to.equal(`${webhookId}  test  enabled  job.cancelled  https://93.184.216.34/hook\n`);
+    });
+
+    it('enables one that is enabled, and gives a new secret each time (D64, D68)', async () => {
+      expect(await answerOf('admin', 'webhook', 'enable', webhookId, '--json')).to.deep.equal({ webhook_id: webhookId, enabled: true });
+      expect((await run('admin', 'webhook', 'enable', webhookId)).stdout).to.equal(`Webhook endpoint ${webhookId} was enabled already.\n`);
+      const [one, two] = [await answerOf('admin', 'webhook', 'rotate-secret', webhookId, '--json'), await run('admin', 'webhook', 'rotate-secret', webhookId)];
+      expect(one['secret']).to.match(/^whsec_/);
+      expect(two.stdout).to.match(/^Secret of webhook endpoint \S+, shown only now: whsec_\S{44}\nDeliveries are signed with the old secret too for 86400 seconds\.\n$/).and.not.include(String(one['secret']));
+    });
+
+    it('says what is wrong with an id, and that there is none of it', async () => {
+      for (const args of [['list'], ['list', '--org', 'x'], ['enable'], ['enable', 'x'], ['rotate-secret', webhookId, webhookId]]) expect((await run('admin', 'webhook', ...args)).code, args.join(' ')).to.equal(USAGE);
+      for (const args of [['list', '--org', UNKNOWN_ID], ['enable', UNKNOWN_ID], ['rotate-secret', UNKNOWN_ID]]) {
+        const { code, stderr } = await run('admin', 'webhook', ...args);
+        expect([code, stderr], args.join(' ')).to.satisfy(([exit, text]: [number, string]) => exit === FAILED && text.includes(`there is no ${args[0] === 'list' ? 'organization' : 'webhook endpoint'} ${UNKNOWN_ID}`));
+      }
+    });
+  });
+
   describe('audit', () => {
     let job: JobView;
 

@@ -3,9 +3,10 @@ import type { KeyContext } from '../../../shared/accounts/accounts-copy.ts';
 import { waitUntilApplied } from '../../../shared/accounts/applied.ts';
 import { createWebhook, deleteWebhook } from '../../../shared/accounts/webhooks.ts';
 import { WEBHOOK_EVENTS } from '../../../shared/domain/webhooks.ts';
+import { DomainError } from '../../../shared/errors/errors.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { originOf } from '../jobs/origin.ts';
-import { findVisibleWebhook } from './load-webhook.ts';
+import { findVisibleWebhook, noSuchWebhook } from './load-webhook.ts';
 import type { CreateWebhookRequest } from './request-schema.ts';
 import { viewWebhook, type WebhookView } from './view-webhook.ts';
 
@@ -31,8 +32,13 @@ export async function createEndpoint(deps: Dependencies, caller: KeyContext, req
 export async function deleteEndpoint(deps: Dependencies, caller: KeyContext, webhookId: string, requestId: string): Promise<void> {
   findVisibleWebhook(deps, caller, webhookId);
   const origin = originOf(caller, requestId, randomUUID(), deps.clock.nowMs());
-  const position = await deps.changeTurns.inTurn(caller.organization_id, () => deleteWebhook(deps, origin, webhookId, caller.key_mode));
+  const position = await deps.changeTurns.inTurn(caller.organization_id, () => deleteWebhook(deps, origin, webhookId, caller.key_mode).catch(explainGone));
   await untilKnown(deps, position);
+}
+
+/** Somebody else deleted it a moment before. */
+function explainGone(error: unknown): never {
+  throw error instanceof DomainError && error.code === 'not_found' ? noSuchWebhook() : error;
 }
 
 /**

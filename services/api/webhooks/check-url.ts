@@ -1,4 +1,5 @@
 import { checkReachable, type Reachability } from '../../../shared/egress/check-reachable.ts';
+import { EgressAbortedError } from '../../../shared/egress/egress-error.ts';
 import type { EgressOptions } from '../../../shared/egress/fetch.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { unavailable } from '../errors/to-api-error.ts';
@@ -27,7 +28,7 @@ export class UrlCheck {
 
   /**
    * Refuses a URL that is not https, or whose host is not public now (§4.6, D55). Nothing is sent to it. Throws
-   * `ApiError` 400 with an issue of `url`, 503 while too many others are looked up.
+   * `ApiError` 400 with an issue of `url`, 503 while too many others are looked up and when this process stops meanwhile.
    */
   async requireAllowed(url: string, signal: AbortSignal): Promise<void> {
     if (this.#looks >= LOOKS_MAX) throw unavailable('too_many_lookups');
@@ -35,6 +36,9 @@ export class UrlCheck {
     try {
       const reachability = await checkReachable(this.#egress, url, { limitMs: LOOK_MS_MAX, signal });
       if (reachability !== 'reachable') throw ApiError.issues([{ path: 'url', message: MESSAGES[reachability] }]);
+    } catch (error) {
+      // Given up because the process stops; a client that has gone is told nothing.
+      throw error instanceof EgressAbortedError ? unavailable('stopping') : error;
     } finally {
       this.#looks -= 1;
     }

@@ -4,9 +4,11 @@ import type { WebhookEndpoint } from '../../../shared/accounts/webhook-tables.ts
 import { enableWebhook, rotateWebhookSecret } from '../../../shared/accounts/webhooks.ts';
 import { loadSettings } from '../../../shared/config/load.ts';
 import { streamExtent } from '../../../shared/consume/read-stream.ts';
+import { accountDecider } from '../../../shared/domain/account.ts';
 import { DomainError } from '../../../shared/errors/errors.ts';
 import { webhookKeyName } from '../../../shared/privacy/data-keys.ts';
 import { openWebhookDetails } from '../../../shared/privacy/webhook.ts';
+import { loadState } from '../../../shared/store/handle.ts';
 import { STREAM_OF } from '../../../shared/store/subjects.ts';
 import { parseId, required } from '../arguments.ts';
 import type { Command, OptionValues } from '../command.ts';
@@ -26,6 +28,8 @@ export const webhookList: Command = {
   async run(values) {
     const organizationId = parseId('--org', required(values, 'org'));
     return withConnection(async (connection) => {
+      const { state } = await loadState(connection.store, accountDecider, { kind: 'account', id: organizationId });
+      if (state.kind === 'none') throw new DomainError('not_found', `there is no organization ${organizationId}`);
       const endpoints = await withAccounts(connection, async (accounts) => accounts.webhooksOf(organizationId));
       const webhooks = (await Promise.all(endpoints.map((endpoint) => describe(connection, endpoint)))).flat();
       return print(values, { organization_id: organizationId, webhooks }, webhooks.length === 0 ? 'The organization has no webhook endpoints.' : webhooks.map(lineOf).join('\n'));

@@ -112,6 +112,13 @@ describe('Webhook endpoints (§2.4, §4.6)', function () {
     expect((await client.webhooks()).length).to.equal(ENDPOINTS_MAX);
   });
 
+  it('are deleted once when that is asked for five times at once (§4.6 DELETE /webhooks/<webhook_id>)', async () => {
+    const { id } = await client.register(far.url('/once'));
+    const answers = await Promise.all(Array.from({ length: 5 }, () => client.send<ErrorBody | undefined>('DELETE', `/v1/webhooks/${id}`)));
+    expect(answers.map(({ status }) => status)).to.have.members([204, 404, 404, 404, 404]);
+    for (const { status, body } of answers) if (status === 404) expect(body?.error.message).to.equal('There is no such webhook endpoint.');
+  });
+
   it('may be two for one URL, each with a secret of its own (§4.6)', async () => {
     const [one, two] = [await client.register(far.url('/same')), await client.register(far.url('/same'))];
     expect([one.id === two.id, one.secret === two.secret]).to.deep.equal([false, false]);
