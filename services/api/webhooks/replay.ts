@@ -36,9 +36,11 @@ type Replay = { readonly caller: KeyContext; readonly webhook: WebhookEndpoint; 
  */
 export async function replayOne(deps: Dependencies, caller: KeyContext, webhookId: string, deliveryId: string, requestId: string): Promise<string> {
   const webhook = findVisibleWebhook(deps, caller, webhookId);
-  const replayed = isId(deliveryId) ? await queueAgain(deps, openReplay(caller, webhook, requestId), deliveryId) : undefined;
-  if (replayed === undefined) throw ApiError.notFound('There is no such delivery.');
-  return replayed;
+  const queued = isId(deliveryId) ? await loadQueued(deps, webhook, deliveryId) : undefined;
+  if (!queued) throw ApiError.notFound('There is no such delivery.');
+  // Its sample is made for the time and the key of one request; another test is another event.
+  if (queued.source.kind === 'test') throw ApiError.of(409, 'validation_failed', 'This delivery is a test. Ask for another by POST /v1/webhooks/<webhook_id>/test.', { reason: 'test_delivery' });
+  return await queueAgain(deps, openReplay(caller, webhook, requestId), deliveryId, queued);
 }
 
 /**
@@ -52,7 +54,12 @@ export async function replaySince(deps: Dependencies, caller: KeyContext, webhoo
   const { deliveries, nextSince } = await listReplayable(deps.pool, { organizationId: caller.organization_id, webhookId, now: isoTime(deps.clock.nowMs()), since, status, limit: REPLAYS_MAX });
   let queued = 0;
   for (let start = 0; start < deliveries.length; start += AT_ONCE_MAX) {
-    const some = await Promise.all(deliveries.slice(start, start + AT_ONCE_MAX).map(({ deliveryId }) => queueAgain(deps, replay, deliveryId)));
+    const some = await Promise.all(
+      deliveries.slice(start, start + AT_ONCE_MAX).map(async ({ deliveryId }) => {
+        const found = await loadQueued(deps, webhook, deliveryId);
+        return found && (await queueAgain(deps, replay, deliveryId, found));
+      }),
+    );
     queued += some.filter((deliveryId) => deliveryId !== undefined).length;
   }
   return { queued, ...(nextSince === undefined ? {} : { nextSince }) };
@@ -63,13 +70,13 @@ function openReplay(caller: KeyContext, webhook: WebhookEndpoint, requestId: str
   return { caller, webhook, requestId, commandId: randomUUID() };
 }
 
-/** Undefined when the log does not have the delivery any more, or has it for another endpoint. Throws `ApiError` 409 for a test. */
-async function queueAgain(deps: Dependencies, { caller, webhook, requestId, commandId }: Replay, deliveryId: string): Promise<string | undefined> {
+/** Undefined when the log does not have the delivery any more, or has it for another endpoint. */
+async function loadQueued(deps: Dependencies, { webhook_id }: WebhookEndpoint, deliveryId: string): Promise<EventData<'delivery.queued'> | undefined> {
   const { state } = await loadState(deps.store, deliveryDecider, { kind: 'delivery', id: deliveryId });
-  if (state.kind !== 'live' || state.queued.webhook_id !== webhook.webhook_id) return undefined;
-  const { queued } = state;
-  // Its sample is made for the time and the key of one request; another test is another event.
-  if (queued.source.kind === 'test') throw ApiError.of(409, 'validation_failed', 'This delivery is a test. Ask for another by POST /v1/webhooks/<webhook_id>/test.', { reason: 'test_delivery' });
+  return state.kind === 'live' && state.queued.webhook_id === webhook_id ? state.queued : undefined;
+}
+
+async function queueAgain(deps: Dependencies, { caller, webhook, requestId, commandId }: Replay, deliveryId: string, queued: EventData<'delivery.queued'>): Promise<string> {
   const replayId = replayDeliveryId(queued.event_id, webhook.webhook_id, commandId);
   const typed = await sealAgain(deps, webhook, queued, deliveryId, replayId);
   await queueDelivery(deps, caller, requestId, replayId, { ...queued, activation: webhook.activation, replay_of: deliveryId, ...typed });

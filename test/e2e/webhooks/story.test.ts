@@ -143,6 +143,8 @@ describe('Events that are sent to a receiver (§6)', function () {
       const refused = await client.send<ErrorBody>('POST', `/v1/webhooks/${webhook.id}/${path}`, json ? { json } : {});
       expect([refused.status, refused.body.error.code, refused.body.error.details], path).to.deep.equal([409, 'validation_failed', { reason: 'endpoint_disabled' }]);
     }
+    // What is not there is not there, disabled or not (D1).
+    expect((await client.send('POST', `/v1/webhooks/${webhook.id}/deliveries/${webhook.id}/replay`)).status).to.equal(404);
     receiver.answer(204);
     const { delivery_id } = await client.test(webhook.id);
     await client.untilDelivery(webhook.id, delivery_id, 'delivered');
