@@ -83,6 +83,8 @@ describe('What anybody may read', function () {
       'post /jobs', 'get /jobs', 'get /jobs/{job_id}', 'delete /jobs/{job_id}', 'post /jobs/{job_id}/cancel',
       'post /jobs/{job_id}/uploads/multipart', 'post /jobs/{job_id}/uploads/multipart/parts', 'post /jobs/{job_id}/uploads/multipart/complete', 'post /jobs/{job_id}/uploads/multipart/abort', 'get /me', 'get /operations', 'get /openapi.json', 'get /reference', 'get /reference/{file}',
       'put /files/source/{job_id}', 'put /files/source/{job_id}/parts/{part_number}', 'get /files/result/{job_id}/{attempt}', 'get /healthz', 'get /readyz',
+      'post /webhooks', 'get /webhooks', 'delete /webhooks/{webhook_id}', 'post /webhooks/{webhook_id}/test',
+      'get /webhooks/{webhook_id}/deliveries', 'post /webhooks/{webhook_id}/deliveries/{delivery_id}/replay', 'post /webhooks/{webhook_id}/replay',
     ]);
     expect(Object.keys(body.components.schemas)).to.include.members(['Job', 'Task', 'Error', 'JobStatus', 'CreateJobRequest', 'TaskDefinition']);
   });

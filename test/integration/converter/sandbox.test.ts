@@ -123,7 +123,9 @@ describe('the sandbox without bubblewrap', () => {
       const job = await sandbox.openJob();
       const dig = node(`for (let depth = 0; depth < 600; depth += 1) { require('fs').mkdirSync('nested-folder'); process.chdir('nested-folder'); }`);
       const child = sandbox.spawn({ program: dig, job, limits: LIMITS, timeLimitMs: 15_000 });
-      expect((await child.done).code).to.equal(0);
+      const { cause } = await child.done;
+      // Whoever watches the folder ends the program when it looks before the program is through.
+      expect(cause).to.be.oneOf(['exited', 'over_folder']);
       await sandbox.closeJob(job);
       expect(await stat(job.path).catch(() => undefined)).to.equal(undefined);
     });
