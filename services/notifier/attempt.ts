@@ -1,8 +1,8 @@
 import { isoTime } from '../../shared/clock/clock.ts';
 import { DONE, later, type Outcome } from '../../shared/consume/outcome.ts';
 import { retryTransient } from '../../shared/consume/retry.ts';
-import { deliveryDecider, isDeliveryOver, type AttemptResult, type DeliveryCommand, type LiveDelivery } from '../../shared/domain/delivery.ts';
-import { Defect, DomainError } from '../../shared/errors/errors.ts';
+import { deliveryDecider, isDeliveryOver, type AttemptResult, type DeliveryCommand, type DeliveryState, type LiveDelivery } from '../../shared/domain/delivery.ts';
+import { ConflictError, Defect, DomainError } from '../../shared/errors/errors.ts';
 import type { Origin, StoredEvent } from '../../shared/events/envelope.ts';
 import { originFrom } from '../../shared/events/origin.ts';
 import type { EventData } from '../../shared/events/registry.ts';
@@ -108,7 +108,7 @@ async function makeAttempt(context: NotifierContext, delivery: LoadedDelivery, p
     result = await sendAttempt(context, request, stopping);
     // Whoever waits for the endpoint need not wait for our log.
     place.giveBack(reachedBy(result), result.duration_ms);
-    return await record(context, delivery, { attempt: started, result }, stopping);
+    return await record(context, delivery, { started, result }, stopping);
   } finally {
     if (!result) place.giveBack();
   }
@@ -125,23 +125,25 @@ async function stop(context: NotifierContext, { id, queued, state }: LoadedDeliv
  * Says that an attempt begins, before anything is sent, so that there are never more than five (§6 delivery 2). Two
  * notifiers that have the same delivery cannot both: the second meets a conflict, and its message comes again.
  */
-async function start(context: NotifierContext, { id, state, events, queued }: LoadedDelivery): Promise<number> {
+async function start(context: NotifierContext, { id, state, events, queued }: LoadedDelivery): Promise<Started> {
   const event = deliveryDecider.decide({ type: 'start_attempt', now: isoTime(context.clock.nowMs()) }, state);
   if (event?.type !== 'delivery.attempt_started') throw new Defect('a delivery that is due does not begin its attempt');
-  await context.store.append({ kind: 'delivery', id }, afterLast(events), event, originOf(context, queued));
-  return event.data.attempt;
+  const stored = await context.store.append({ kind: 'delivery', id }, afterLast(events), event, originOf(context, queued));
+  return { attempt: event.data.attempt, state: deliveryDecider.evolve(state, event), stored };
 }
 
-type Made = { readonly attempt: number; readonly result: AttemptResult };
+/** An attempt that has begun: the delivery after that, and the event that says so. */
+type Started = { readonly attempt: number; readonly state: DeliveryState; readonly stored: StoredEvent };
+type Made = { readonly started: Started; readonly result: AttemptResult };
 
-async function record(context: NotifierContext, { id, queued, state }: LoadedDelivery, { attempt, result }: Made, stopping: AbortSignal): Promise<Outcome> {
+async function record(context: NotifierContext, { id, queued, state }: LoadedDelivery, { started, result }: Made, stopping: AbortSignal): Promise<Outcome> {
+  const { attempt } = started;
   const { terms, clock } = context;
   const isCutOff = result.failure === 'interrupted';
   const command: DeliveryCommand = { type: 'record_attempt', attempt, result, now: isoTime(clock.nowMs()), delays_ms: isCutOff ? AT_ONCE.slice(0, terms.delaysMs.length) : terms.delaysMs };
   const origin = originOf(context, queued);
   // What came of it is known here alone: an outage is waited for.
-  const handled = await retryTransient(() => handleUnlessRefused(context.store, deliveryDecider, { kind: 'delivery', id }, command, origin), stopping);
-  const recorded = handled?.appended;
+  const recorded = await retryTransient(() => appendOutcome(context, id, started, command, origin), stopping);
   if (!recorded || recorded.event.type !== 'delivery.attempted') {
     context.logger.warn({ delivery_id: id, attempt, outcome: result.outcome }, 'an attempt was taken for lost before it was recorded');
     return later(SOON_MS);
@@ -152,6 +154,19 @@ async function record(context: NotifierContext, { id, queued, state }: LoadedDel
   if (next !== undefined) await setTimer(context, id, Date.parse(next));
   await disableIfFailed(context, { queued: state.queued, result, recorded });
   return DONE;
+}
+
+/** Usually nobody has touched the delivery since the attempt began; otherwise it is loaded again. Undefined when it is refused. */
+async function appendOutcome({ store }: NotifierContext, id: string, { state, stored }: Started, command: DeliveryCommand, origin: Origin): Promise<StoredEvent | undefined> {
+  const aggregate = { kind: 'delivery', id } as const;
+  const event = deliveryDecider.decide(command, state);
+  if (event === null) throw new Defect('the outcome of an attempt that has begun is nothing new');
+  try {
+    return await store.append(aggregate, stored, event, origin);
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+    return (await handleUnlessRefused(store, deliveryDecider, aggregate, command, origin))?.appended;
+  }
 }
 
 /** Says in the log and the figures what came of an attempt; never where it went. */

@@ -1,12 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'chai';
-import { findProjectRoot } from '../../shared/tools/project-root.ts';
 import { applyStreams } from '../../streams/apply.ts';
 import { inParallel } from '../support/in-parallel.ts';
 import { NotifierBench, type TestEndpoint } from '../support/notifier-bench.ts';
+import { killProcess, spawnNotifier } from '../support/notifier-process.ts';
 import { ORIGIN_ADDRESS, type Behaviour } from '../support/origin.ts';
 import { vouchForLog } from '../support/vouch-for-log.ts';
 
@@ -30,17 +28,17 @@ describe('When a notifier is killed (§6)', function () {
     vouchForLog(bench.nc);
   });
   afterEach(async () => {
-    for (const child of running) await kill(child);
+    for (const child of running) await killProcess(child);
   });
   after(async () => {
-    for (const child of running) await kill(child);
+    for (const child of running) await killProcess(child);
     await bench.stop();
   });
 
-  /** The real process, from its source. */
+  /** The real process. */
   async function startProcess(settings: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
     const env = await bench.environment(settings);
-    const child = spawn(process.execPath, ['--import', 'tsx', join(findProjectRoot(), 'services/notifier/main.ts')], { env, stdio: ['ignore', process.env['TEST_LOG'] === undefined ? 'ignore' : 'inherit', 'inherit'] });
+    const child = spawnNotifier(env);
     running.add(child);
     child.once('exit', () => running.delete(child));
     return child;
@@ -111,12 +109,12 @@ describe('When a notifier is killed (§6)', function () {
     });
     await bench.createJob();
     await bench.waitForStatus(receiver, 'retrying');
-    await kill(first);
+    await killProcess(first);
     const second = await startProcess({ WEBHOOK_RETRY_DELAYS_SECONDS: '8,1' });
     await bench.waitForRequests(receiver, 2);
     expect(times[1]! - times[0]!).to.be.within(7_900, 12_000);
     await bench.waitUntil('the second record', async () => (await bench.deliveriesTo(receiver))[0]?.last?.attempt === 2);
-    await kill(second);
+    await killProcess(second);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     await startProcess();
     await bench.waitForStatus(receiver, 'delivered');
@@ -153,7 +151,7 @@ describe('When a notifier is killed (§6)', function () {
     expect(bench.requestsAt(receiver), 'each once').to.have.length(DUE / 3);
     const before = (await bench.deliveryEvents()).length;
     const manager = await jetstreamManager(bench.nc);
-    for (const child of running) await kill(child);
+    for (const child of running) await killProcess(child);
     for (const [stream, durable] of [['JOBS', 'notifier-fan-out'], ['DELIVERIES', 'notifier-first-attempt']] as const) await manager.consumers.delete(stream, durable);
     await applyStreams(bench.nc, { replicas: 1, log: () => undefined });
     await startProcess();
@@ -168,10 +166,3 @@ describe('When a notifier is killed (§6)', function () {
     await bench.deleteEndpoint(receiver);
   });
 });
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
-}

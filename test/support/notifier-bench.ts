@@ -52,7 +52,7 @@ const HOUR_MS = 3_600_000;
 export type TestEndpoint = { readonly webhookId: string; readonly path: string; readonly secret: string };
 
 /** What a test wants of an endpoint, where that is not the usual. */
-export type EndpointChanges = { readonly events?: readonly WebhookEvent[]; readonly key_mode?: 'live' | 'test'; readonly url?: string };
+export type EndpointChanges = { readonly events?: readonly WebhookEvent[]; readonly key_mode?: 'live' | 'test'; readonly url?: string; readonly organizationId?: string };
 
 /** How a notifier of a test differs. Times are in ms. */
 export type NotifierChanges = Partial<NotifierContext['terms']> & { readonly slots?: number };
@@ -78,18 +78,18 @@ export class NotifierBench {
     this.store = createJetStreamStore(this.nc);
   }
 
-  static async start(): Promise<NotifierBench> {
+  static async start({ ackWaitMs = ACK_WAIT_MS } = {}): Promise<NotifierBench> {
     const server = await startNats();
     const folder = await mkdtemp(join(tmpdir(), 'test-notifier-'));
     const masterKey = randomBytes(32).toString('base64');
     const nc = await connectNats({ url: server.url, name: 'test', logger: createLogger('test', 'silent') });
-    const consumers = CONSUMERS.map((consumer) => ({ ...consumer, ackWaitMs: ACK_WAIT_MS }));
+    const consumers = CONSUMERS.map((consumer) => ({ ...consumer, ackWaitMs }));
     await applyStreams(nc, { replicas: 1, log: () => undefined, declared: { streams: STREAMS, consumers } });
     const opened = openMasterKey(masterKey);
     const egress = await startEgressBench();
     const objects = await openDiskStore({ folder: join(folder, 'objects'), publicUrl: 'http://127.0.0.1', masterKey: opened });
     const bench = new NotifierBench({ server, nc, folder, masterKey, egress, objects, dataKeys: await openKvDataKeys(nc, opened) });
-    await createOrganization(bench.#webhooks, ORGANIZATION_ID, 'Test', 'free');
+    await bench.createOrganization(ORGANIZATION_ID);
     return bench;
   }
 
@@ -159,11 +159,16 @@ export class NotifierBench {
     await rm(this.folder, { recursive: true, force: true });
   }
 
+  async createOrganization(id = newId(Date.now())): Promise<string> {
+    await createOrganization(this.#webhooks, id, 'Test', 'free');
+    return id;
+  }
+
   /** Registers an endpoint with a path of its own at the receiver. */
-  async createEndpoint({ events = WEBHOOK_EVENTS, key_mode = 'live', url }: EndpointChanges = {}): Promise<TestEndpoint> {
+  async createEndpoint({ events = WEBHOOK_EVENTS, key_mode = 'live', url, organizationId }: EndpointChanges = {}): Promise<TestEndpoint> {
     this.endpoints += 1;
     const path = `/hook-${this.endpoints}`;
-    const issued = await createWebhook(this.#webhooks, this.origin(), { key_mode, events: [...events], url: url ?? this.egress.url(path) });
+    const issued = await createWebhook(this.#webhooks, this.origin('operator', organizationId), { key_mode, events: [...events], url: url ?? this.egress.url(path) });
     return { webhookId: issued.webhook_id, path, secret: issued.secret };
   }
 
@@ -197,11 +202,11 @@ export class NotifierBench {
   }
 
   /** Creates a job as a client would, at `nowMs` since the epoch; answers its id. */
-  async createJob(data: Partial<EventData<'job.created'>> = {}, nowMs = Date.now()): Promise<string> {
-    const jobId = newId(Date.now());
+  async createJob(data: Partial<EventData<'job.created'>> = {}, nowMs = Date.now(), jobId = newId(Date.now())): Promise<string> {
     const key = await this.dataKeys.create(jobKeyName(jobId));
-    const typed = sealTyped(key, ORGANIZATION_ID, jobId, { tag: 'order 1', task_names: { import: 'my-file', convert: 'to-jpg', export: 'link' }, options: {}, ignored_options: [] });
-    return await this.command(jobId, { type: 'create', data: created({ created_at: isoTime(nowMs), upload_deadline_at: isoTime(nowMs + HOUR_MS), expires_at: isoTime(nowMs + HOUR_MS), typed, ...data }).data }, nowMs);
+    const organizationId = data.organization_id ?? ORGANIZATION_ID;
+    const typed = sealTyped(key, organizationId, jobId, { tag: 'order 1', task_names: { import: 'my-file', convert: 'to-jpg', export: 'link' }, options: {}, ignored_options: [] });
+    return await this.command(jobId, { type: 'create', data: created({ created_at: isoTime(nowMs), upload_deadline_at: isoTime(nowMs + HOUR_MS), expires_at: isoTime(nowMs + HOUR_MS), typed, ...data }).data }, nowMs, organizationId);
   }
 
   /** Takes a job to its result. */
@@ -217,14 +222,14 @@ export class NotifierBench {
     await this.dataKeys.destroy(jobKeyName(jobId));
   }
 
-  async command(jobId: string, command: JobCommand, nowMs = Date.now()): Promise<string> {
-    await handle(this.store, jobDecider, { kind: 'job', id: jobId }, command, { ...this.origin(), nowMs });
+  async command(jobId: string, command: JobCommand, nowMs = Date.now(), organizationId = ORGANIZATION_ID): Promise<string> {
+    await handle(this.store, jobDecider, { kind: 'job', id: jobId }, command, { ...this.origin('operator', organizationId), nowMs });
     return jobId;
   }
 
-  origin(actor: Origin['actor'] = 'operator'): Origin {
+  origin(actor: Origin['actor'] = 'operator', tenant = ORGANIZATION_ID): Origin {
     const commandId = newId(Date.now());
-    return { commandId, correlationId: commandId, causationId: commandId, actor, tenant: ORGANIZATION_ID, service: 'api', nowMs: Date.now() };
+    return { commandId, correlationId: commandId, causationId: commandId, actor, tenant, service: 'api', nowMs: Date.now() };
   }
 
   /** Every event in `DELIVERIES`, oldest first. Only what is new is read each time. */
