@@ -104,7 +104,7 @@ async function makeAttempt(context: NotifierContext, delivery: LoadedDelivery, p
     // A test is sent whatever the state of its endpoint (D58).
     const isWanted = queued.source.kind === 'test' || (endpoint.enabled && endpoint.activation === queued.activation);
     if (!isWanted) return await stop(context, delivery, 'endpoint_disabled');
-    const started = await start(context, delivery);
+    const started = await start(context, delivery, stopping);
     result = await sendAttempt(context, request, stopping);
     // Whoever waits for the endpoint need not wait for our log.
     place.giveBack(reachedBy(result), result.duration_ms);
@@ -125,10 +125,12 @@ async function stop(context: NotifierContext, { id, queued, state }: LoadedDeliv
  * Says that an attempt begins, before anything is sent, so that there are never more than five (§6 delivery 2). Two
  * notifiers that have the same delivery cannot both: the second meets a conflict, and its message comes again.
  */
-async function start(context: NotifierContext, { id, state, events, queued }: LoadedDelivery): Promise<Started> {
+async function start(context: NotifierContext, { id, state, events, queued }: LoadedDelivery, stopping: AbortSignal): Promise<Started> {
   const event = deliveryDecider.decide({ type: 'start_attempt', now: isoTime(context.clock.nowMs()) }, state);
   if (event?.type !== 'delivery.attempt_started') throw new Defect('a delivery that is due does not begin its attempt');
-  const stored = await context.store.append({ kind: 'delivery', id }, afterLast(events), event, originOf(context, queued));
+  const origin = originOf(context, queued);
+  // Given up after it was stored, it would be an attempt that nobody makes; sent again it is the same event.
+  const stored = await retryTransient(() => context.store.append({ kind: 'delivery', id }, afterLast(events), event, origin), stopping);
   return { attempt: event.data.attempt, state: deliveryDecider.evolve(state, event), stored };
 }
 
