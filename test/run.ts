@@ -9,7 +9,7 @@ import { join, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 /** Suites that take minutes have scripts of their own. */
-const LONG: ReadonlySet<string> = new Set(['test/e2e', 'test/engines', 'test/contract/engine', 'test/faults', 'test/cluster', 'test/s3', 'test/browser', 'test/integration/standalone', 'test/integration/setup', 'test/contract/api/webhooks']);
+const LONG: ReadonlySet<string> = new Set(['test/e2e', 'test/engines', 'test/contract/engine', 'test/integration/texts', 'test/faults', 'test/cluster', 'test/s3', 'test/browser', 'test/integration/standalone', 'test/integration/setup', 'test/contract/api/webhooks']);
 /** Folders that take longest begin first, so that the last one to end is a short one. */
 const FIRST = ['test/e2e', 'test/integration/projections', 'test/e2e/api', 'test/contract/api', 'test/integration/importer'];
 /** More than the processors can serve at once makes every test wait for the others. */
