@@ -39,7 +39,8 @@ export async function requireWritable(path: string): Promise<void> {
   if (await isFolder(path)) throw new UsageError(`${path} is a folder; name a file in it with -o`);
   try {
     await writeFile(partialPath(path), '');
-    await rm(partialPath(path));
+    // Another command that tries the same path may have removed it already.
+    await rm(partialPath(path), { force: true });
   } catch (cause) {
     throw new UsageError(`cannot write ${path}; name another file with -o`, { cause });
   }
